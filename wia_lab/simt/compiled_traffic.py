@@ -6,8 +6,11 @@ request takes as many as the fullest bank has different words. Accesses of 8 byt
 of 16 lanes, of 16 bytes in four of 8.
 
 Each function adds to one row of a table, `table[row, column:]`, so that a call allocates and
-returns nothing. Offsets are bytes, one a lane; `active` has one bool a lane; both are contiguous,
-with 32 lanes a warp.
+returns nothing. Offsets are bytes, one a lane; `active` has one bool a lane; both are contiguous
+and hold whole warps of 32 lanes.
+
+A warp's lanes are first joined into *runs*, ascending byte ranges that neither touch nor overlap:
+one for a coalesced access or a broadcast, 32 for a scattered one. Both counts read the runs.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ BANKS = 32
 WORD = 4  # bytes
 
 _at = np.uint64  # an unsigned index: no test for a negative one, so that loops vectorise
+_ALL = np.uint64(0x0101010101010101)  # eight bools, all true
+_FEW = 8  # runs that insertion sorts faster than ranking does
 
 _LANES = "readonly int64[::1]"
 _MASK = "readonly boolean[::1]"
@@ -33,7 +38,7 @@ SIGNATURES = {
     "active_warps": (f"UniTuple(int64, 2)({_MASK})",),
     "split_warps": (f"int64({_MASK}, {_MASK})",),
     "mark_warps": (f"void({_MASK}, int64[::1])",),
-    "count_marks": (f"UniTuple(int64, 2)(readonly uint8[::1], int64, int64, int64)",),
+    "count_marks": ("UniTuple(int64, 2)(readonly uint8[::1], int64, int64, int64)",),
 }
 
 SECTOR_COLUMNS = ("requests", "sectors", "ideal_sectors", "bytes")
@@ -41,56 +46,128 @@ BANK_COLUMNS = ("requests", "wavefronts", "bank_conflicts", "bytes")
 
 
 @njit
-def _active_lanes(active, first, last):
-    count = 0
-    for lane in range(first, last):
-        count += active[_at(lane)]
-    return count
+def _active_lanes(octets, warp):
+    """Active lanes of a warp; `octets` is the mask, eight bools an element."""
+    count = np.uint64(0)
+    for place in range(warp * 4, warp * 4 + 4):
+        count += (octets[_at(place)] * _ALL) >> np.uint64(56)
+    return np.int64(count)
 
 
 @njit
-def _is_progression(offsets, first):
-    """Whether a whole warp's offsets have one common difference."""
-    step = offsets[_at(first + 1)] - offsets[_at(first)]
-    other = 0
-    for lane in range(first + 1, first + WARP - 1):
-        other |= (offsets[_at(lane + 1)] - offsets[_at(lane)]) ^ step
-    return other == 0
+def _is_shifted(offsets, active, octets, warp, known, shift):
+    """Whether a warp has the mask of warp `known`, and its offsets plus `shift`."""
+    other = np.uint64(0)
+    for place in range(4):
+        other |= octets[_at(warp * 4 + place)] ^ octets[_at(known * 4 + place)]
+    if other:
+        return False
+    first, known_first = warp * WARP, known * WARP
+    differing = 0
+    for lane in range(WARP):
+        moved = offsets[_at(first + lane)] - offsets[_at(known_first + lane)]
+        differing |= (moved ^ shift) if active[_at(first + lane)] else 0
+    return differing == 0
 
 
 @njit
-def _sort(values, count):
-    """Insertion sort: short, and quick where values nearly ascend."""
-    if values[0] > values[count - 1]:
-        values[:count] = values[:count][::-1].copy()
+def _first_active(active, first):
+    lane = first
+    while not active[_at(lane)]:
+        lane += 1
+    return lane
+
+
+@njit
+def _insertion_sort(lows, highs, count):
     for place in range(1, count):
-        value = values[_at(place)]
+        low, high = lows[_at(place)], highs[_at(place)]
         hole = place
-        while hole and values[_at(hole - 1)] > value:
-            values[_at(hole)] = values[_at(hole - 1)]
+        while hole and lows[_at(hole - 1)] > low:
+            lows[_at(hole)] = lows[_at(hole - 1)]
+            highs[_at(hole)] = highs[_at(hole - 1)]
             hole -= 1
-        values[_at(hole)] = value
+        lows[_at(hole)] = low
+        highs[_at(hole)] = high
 
 
 @njit
-def _mark(marks, shift, mark, first, last):
-    for cell in range(first >> shift, ((last - 1) >> shift) + 1):
+def _rank_sort(lows, highs, count):
+    """Each run goes to the place that the number of smaller ones gives; no branch a pair."""
+    low, high = lows[:count].copy(), highs[:count].copy()
+    for each in range(count):
+        key = low[_at(each)]
+        rank = 0
+        for other in range(each):
+            rank += low[_at(other)] <= key
+        for other in range(each + 1, count):
+            rank += low[_at(other)] < key
+        lows[_at(rank)] = key
+        highs[_at(rank)] = high[_at(each)]
+
+
+@njit
+def _merge(lows, highs, count):
+    """Join ascending runs that touch or overlap; returns how many are left."""
+    kept = 0
+    for place in range(1, count):
+        if lows[_at(place)] <= highs[_at(kept)]:
+            highs[_at(kept)] = max(highs[_at(kept)], highs[_at(place)])
+        else:
+            kept += 1
+            lows[_at(kept)] = lows[_at(place)]
+            highs[_at(kept)] = highs[_at(place)]
+    return kept + 1
+
+
+@njit
+def _runs(offsets, active, first, last, nbytes, lows, highs):
+    """Runs of the active lanes in [first, last) into `lows` and `highs`; returns how many."""
+    count = 0
+    low = high = np.int64(-1)
+    ascending = True
+    for lane in range(first, last):
+        if not active[_at(lane)]:
+            continue
+        offset = offsets[_at(lane)]
+        if low <= offset <= high:
+            high = max(high, offset + nbytes)
+            continue
+        if high >= 0:
+            lows[_at(count)], highs[_at(count)] = low, high
+            count += 1
+        ascending &= offset > high
+        low, high = offset, offset + nbytes
+    if high >= 0:
+        lows[_at(count)], highs[_at(count)] = low, high
+        count += 1
+    if ascending or count < 2:
+        return count
+    if count <= _FEW:
+        _insertion_sort(lows, highs, count)
+    else:
+        _rank_sort(lows, highs, count)
+    return _merge(lows, highs, count)
+
+
+@njit
+def _mark(marks, shift, mark, low, high):
+    for cell in range(low >> shift, ((high - 1) >> shift) + 1):
         marks[_at(cell)] |= mark
 
 
 @njit
-def _collect(offsets, active, first, last, found):
-    """Offsets of active lanes into `found`, ascending; returns how many."""
-    count = 0
-    ascending = True
-    for lane in range(first, last):
-        if active[_at(lane)]:
-            found[_at(count)] = offsets[_at(lane)]
-            ascending &= count == 0 or found[_at(count)] >= found[_at(count - 1)]
-            count += 1
-    if not ascending:
-        _sort(found, count)
-    return count
+def _sectors_of(lows, highs, runs, base):
+    """Sectors that ascending runs touch, and ⌈their bytes / 32⌉."""
+    total = distinct = 0
+    reached = np.int64(-1)
+    for run in range(runs):
+        low, high = lows[_at(run)], highs[_at(run)]
+        distinct += high - low
+        begin = max((base + low) >> 5, reached + 1)
+        reached = (base + high - 1) >> 5
+        total += reached - begin + 1
+    return total, (distinct + SECTOR - 1) >> 5
 
 
 def sectors(
@@ -112,41 +189,33 @@ def sectors(
     the bits of `mark`. An empty `marks` marks nothing.
     """
     requests = total = ideal = lanes = 0
-    found = np.empty(WARP, np.int64)
-    keep = marks.size > 0
-    for first in range(0, offsets.size, WARP):
-        last = min(first + WARP, offsets.size)
-        count = _active_lanes(active, first, last)
+    lows, highs = np.empty(WARP, np.int64), np.empty(WARP, np.int64)
+    octets = active.view(np.uint64)
+    known = -1  # the last warp whose runs were made; later ones may be the same, moved
+    runs = asked = needed = 0
+    for warp in range(offsets.size // WARP):
+        count = _active_lanes(octets, warp)
         if count == 0:
             continue
         requests += 1
         lanes += count
-        if count == WARP and _is_progression(offsets, first):
-            step = abs(offsets[_at(first + 1)] - offsets[_at(first)])
-            if step <= nbytes:  # one run of bytes without a gap
-                low = min(offsets[_at(first)], offsets[_at(first + WARP - 1)])
-                run = step * (WARP - 1) + nbytes
-                total += ((base + low + run - 1) >> 5) - ((base + low) >> 5) + 1
-                ideal += (run + SECTOR - 1) >> 5
-                if keep:
-                    _mark(marks, shift, mark, low, low + run)
-                continue
-        count = _collect(offsets, active, first, last, found)
-        reached = covered = -1  # the last sector and the byte behind the last one counted
-        distinct = 0
-        for place in range(count):
-            low = found[_at(place)]
-            high = low + nbytes
-            if high <= covered:
-                continue
-            distinct += high - max(low, covered)
-            covered = high
-            first_sector = max((base + low) >> 5, reached + 1)
-            reached = max((base + high - 1) >> 5, reached)
-            total += reached - first_sector + 1
-            if keep:
-                _mark(marks, shift, mark, low, high)
-        ideal += (distinct + SECTOR - 1) >> 5
+        shift_of = 0
+        moved = False
+        if known >= 0:
+            lane = _first_active(active, warp * WARP)
+            shift_of = offsets[_at(lane)] - offsets[_at(lane + (known - warp) * WARP)]
+            moved = shift_of % SECTOR == 0 and _is_shifted(
+                offsets, active, octets, warp, known, shift_of
+            )
+        if not moved:
+            shift_of, known = 0, warp
+            runs = _runs(offsets, active, warp * WARP, (warp + 1) * WARP, nbytes, lows, highs)
+            asked, needed = _sectors_of(lows, highs, runs, base)
+        total += asked
+        ideal += needed
+        if marks.size:
+            for run in range(runs):
+                _mark(marks, shift, mark, lows[_at(run)] + shift_of, highs[_at(run)] + shift_of)
     table[row, column] += requests
     table[row, column + 1] += total
     table[row, column + 2] += ideal
@@ -154,27 +223,21 @@ def sectors(
 
 
 @njit
-def _phase_wavefronts(offsets, base, active, first, last, words, held, seen):
-    """Words of the fullest bank among the lanes of one phase; 0 when none is active."""
+def _fullest_bank(lows, highs, runs, base, held):
+    """Different words of the bank that has most, over ascending runs."""
+    if runs == 1:
+        words = ((base + highs[0] - 1) >> 2) - ((base + lows[0]) >> 2) + 1
+        return (words + BANKS - 1) // BANKS
     held[:] = 0
     worst = 0
-    previous = -1
-    for lane in range(first, last):
-        if not active[_at(lane)]:
-            continue
-        word = (base + offsets[_at(lane)]) >> 2
-        if word == previous:
-            continue
-        previous = word
-        for each in range(word, word + words):
-            bank = each & (BANKS - 1)
-            known = False
-            for place in range(held[_at(bank)]):
-                known |= seen[_at(bank), _at(place)] == each
-            if not known:
-                seen[_at(bank), _at(held[_at(bank)])] = each
-                held[_at(bank)] += 1
-                worst = max(worst, held[_at(bank)])
+    reached = np.int64(-1)
+    for place in range(runs):
+        begin = max((base + lows[_at(place)]) >> 2, reached + 1)
+        reached = (base + highs[_at(place)] - 1) >> 2
+        for word in range(begin, reached + 1):
+            bank = _at(word & (BANKS - 1))
+            held[bank] += 1
+            worst = max(worst, held[bank])
     return worst
 
 
@@ -193,28 +256,32 @@ def banks(
     """
     requests = wavefronts = phases = lanes = 0
     words = max(nbytes // WORD, 1)
-    together = WARP // words  # lanes a phase
-    held = np.zeros(BANKS, np.int64)
-    seen = np.empty((BANKS, WARP), np.int64)
-    for first in range(0, offsets.size, WARP):
-        last = min(first + WARP, offsets.size)
-        count = _active_lanes(active, first, last)
+    lows, highs = np.empty(WARP, np.int64), np.empty(WARP, np.int64)
+    held = np.empty(BANKS, np.int64)
+    octets = active.view(np.uint64)
+    known = -1  # the last warp that was counted; later ones may be the same, moved
+    served = passes = 0
+    for warp in range(offsets.size // WARP):
+        count = _active_lanes(octets, warp)
         if count == 0:
             continue
         requests += 1
         lanes += count
-        step = offsets[_at(first + 1)] - offsets[_at(first)] if count == WARP else 1
-        if step % (words * WORD) == 0 and _is_progression(offsets, first):
-            step //= words * WORD
-            phases += words
-            wavefronts += words * (min(step & -step, together) if step else 1)
-            continue
-        for lane in range(first, last, together):
-            found = _phase_wavefronts(
-                offsets, base, active, lane, min(lane + together, last), words, held, seen
-            )
-            wavefronts += found
-            phases += found > 0
+        moved = False
+        if known >= 0:
+            lane = _first_active(active, warp * WARP)
+            shift = offsets[_at(lane)] - offsets[_at(lane + (known - warp) * WARP)]
+            moved = shift % WORD == 0 and _is_shifted(offsets, active, octets, warp, known, shift)
+        if not moved:
+            known = warp
+            served = passes = 0
+            for lane in range(warp * WARP, (warp + 1) * WARP, WARP // words):
+                runs = _runs(offsets, active, lane, lane + WARP // words, nbytes, lows, highs)
+                if runs:
+                    passes += 1
+                    served += _fullest_bank(lows, highs, runs, base, held)
+        wavefronts += served
+        phases += passes
     table[row, column] += requests
     table[row, column + 1] += wavefronts
     table[row, column + 2] += wavefronts - phases
@@ -224,8 +291,9 @@ def banks(
 def active_warps(active: np.ndarray) -> tuple[int, int]:
     """Warps with an active lane, and active lanes."""
     warps = lanes = 0
-    for first in range(0, active.size, WARP):
-        count = _active_lanes(active, first, min(first + WARP, active.size))
+    octets = active.view(np.uint64)
+    for warp in range(active.size // WARP):
+        count = _active_lanes(octets, warp)
         warps += count > 0
         lanes += count
     return warps, lanes
@@ -234,28 +302,28 @@ def active_warps(active: np.ndarray) -> tuple[int, int]:
 def split_warps(taken: np.ndarray, fallen: np.ndarray) -> int:
     """Warps that have lanes in both masks."""
     warps = 0
-    for first in range(0, taken.size, WARP):
-        last = min(first + WARP, taken.size)
-        warps += _active_lanes(taken, first, last) > 0 and _active_lanes(fallen, first, last) > 0
+    left, right = taken.view(np.uint64), fallen.view(np.uint64)
+    for warp in range(taken.size // WARP):
+        warps += _active_lanes(left, warp) > 0 and _active_lanes(right, warp) > 0
     return warps
 
 
 def mark_warps(active: np.ndarray, counts: np.ndarray) -> None:
     """Add one to `counts` (one a warp) for each warp with an active lane."""
+    octets = active.view(np.uint64)
     for warp in range(counts.size):
-        first = warp * WARP
-        counts[warp] += _active_lanes(active, first, min(first + WARP, active.size)) > 0
+        counts[_at(warp)] += _active_lanes(octets, warp) > 0
 
 
 def count_marks(marks: np.ndarray, shift: int, base: int, mark: int) -> tuple[int, int]:
     """Bytes marked with a bit of `mark`, and different 32-byte sectors that they lie in."""
     cells = found = 0
-    reached = -1
+    reached = np.int64(-1)
     size = 1 << shift
     for cell in range(marks.size):
         if marks[_at(cell)] & mark:
             cells += 1
-            first = max((base + (cell << shift)) >> 5, reached + 1)
+            begin = max((base + (cell << shift)) >> 5, reached + 1)
             reached = (base + (cell << shift) + size - 1) >> 5
-            found += reached - first + 1
+            found += reached - begin + 1
     return cells << shift, found
