@@ -1,0 +1,535 @@
+"""Types of the device operations: the rules of numba-cuda 0.30, on `numba.core` alone.
+
+`registry` holds them for the typing context in `frontend`. Most operations have a table of
+signatures; the rest (arrays, atomics, shuffles, async copies, …) a small template each. What
+numba-cuda makes an intrinsic is also known by its bare name (`from numba.cuda import grid`), all
+else only as an attribute of the module: `from numba.cuda import threadIdx` is untyped there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+
+from numba.core import errors, types
+from numba.core.typing.npydecl import parse_dtype, parse_shape
+from numba.core.typing.templates import (
+    AttributeTemplate,
+    CallableTemplate,
+    ConcreteTemplate,
+    Registry,
+    Signature,
+    bound_function,
+    signature,
+)
+from numba.np.numpy_support import as_dtype
+
+from wia_lab.simt import stubs
+
+registry = Registry()
+
+#: Operations typed under their bare name too, as numba-cuda's intrinsics are.
+BARE = (
+    stubs.grid,
+    stubs.gridsize,
+    stubs.syncthreads,
+    stubs.syncthreads_count,
+    stubs.syncthreads_and,
+    stubs.syncthreads_or,
+    stubs.shfl_sync,
+    stubs.shfl_up_sync,
+    stubs.shfl_down_sync,
+    stubs.shfl_xor_sync,
+    stubs.all_sync,
+    stubs.any_sync,
+    stubs.eq_sync,
+    stubs.ballot_sync,
+    stubs.cg.this_grid,
+    stubs.cp_async,
+    stubs.cp_async_commit_group,
+    stubs.cp_async_wait_group,
+    stubs.cp_async_wait_all,
+    stubs.copy_dram_to_sram_async,
+    stubs.async_copy_wait_all,
+    *stubs.cache_hints.values(),
+    *stubs.vector_types.values(),
+    *(getattr(stubs.libdevice, name) for name in stubs.libdevice.__members__),
+    *(getattr(stubs.fp16, name) for name in stubs.fp16.__members__),
+)
+_BARE = frozenset(BARE)
+
+
+class Dim3Type(types.Type):
+    """Type of threadIdx and its like: `.x`, `.y`, `.z`, each int32."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Dim3")
+
+
+class GridGroupType(types.Type):
+    """Type of `cg.this_grid()`."""
+
+    def __init__(self) -> None:
+        super().__init__(name="GridGroup")
+
+
+class VectorType(types.Type):
+    """Type of `float32x4` and its like: `count` fields of `base`, named x, y, z, w."""
+
+    def __init__(self, name: str, base: types.Type, count: int) -> None:
+        self.base = base
+        self.fields = stubs.VECTOR_FIELDS[:count]
+        super().__init__(name=name)
+
+
+dim3 = Dim3Type()
+grid_group = GridGroupType()
+vector_types = {
+    f"{base}x{count}": VectorType(f"{base}x{count}", getattr(types, base), count)
+    for base, count in product(stubs.VECTOR_BASES, (1, 2, 3, 4))
+}
+
+#: Type of each stub that is a value or an operation; filled below.
+STUB_TYPES: dict[object, types.Type] = dict.fromkeys(
+    (stubs.threadIdx, stubs.blockIdx, stubs.blockDim, stubs.gridDim), dim3
+) | dict.fromkeys((stubs.laneid, stubs.warpsize), types.int32)
+
+#: Types of the operations that are known under their bare name too.
+BARE_TYPES: dict[object, types.Type] = {}
+
+_LETTERS = {
+    "b": types.int8,
+    "h": types.int16,
+    "i": types.int32,
+    "l": types.int64,
+    "B": types.uint8,
+    "H": types.uint16,
+    "I": types.uint32,
+    "L": types.uint64,
+    "e": types.float16,
+    "f": types.float32,
+    "d": types.float64,
+    "?": types.boolean,
+    "v": types.void,
+}
+
+
+def _decode(code: str) -> Signature:
+    """Signature of a code such as "(fi):f" (see `stub_tables`)."""
+    result, _, arguments = code.partition(":")
+    if result.startswith("("):
+        returned: types.Type = types.Tuple([_LETTERS[letter] for letter in result[1:-1]])
+    else:
+        returned = _LETTERS[result]
+    return signature(returned, *(_LETTERS[letter] for letter in arguments))
+
+
+def _declare(stub: stubs.Stub, template: type) -> None:
+    function = types.Function(template)
+    STUB_TYPES[stub] = function
+    registry.register(template)
+    if stub in _BARE:
+        BARE_TYPES[stub] = function
+
+
+def _concrete(stub: stubs.Stub, cases: Iterable[Signature]) -> None:
+    _declare(stub, type(stub.__name__, (ConcreteTemplate,), {"key": stub, "cases": list(cases)}))
+
+
+Typer = Callable[..., "Signature | types.Type | None"]
+
+
+def _typed_by(*operations: stubs.Stub) -> Callable[[Typer], Typer]:
+    """Type `operations` by a function of the argument types; None means that they do not fit."""
+
+    def decorate(typer: Typer) -> Typer:
+        for stub in operations:
+            members = {"key": stub, "generic": lambda self: typer}
+            _declare(stub, type(stub.__name__, (CallableTemplate,), members))
+        return typer
+
+    return decorate
+
+
+_INTEGERS = "bhilBHIL"
+_SIGNATURES: dict[stubs.Stub, list[str]] = {
+    stubs.syncthreads: ["v:"],
+    stubs.threadfence: ["v:"],
+    stubs.threadfence_block: ["v:"],
+    stubs.threadfence_system: ["v:"],
+    stubs.syncwarp: ["v:", "v:i"],
+    stubs.match_any_sync: ["i:ii", "i:il", "i:if", "i:id"],
+    stubs.match_all_sync: ["(i?):ii", "(i?):il", "(i?):if", "(i?):id"],
+    stubs.activemask: ["I:"],
+    stubs.lanemask_lt: ["I:"],
+    stubs.popc: [f"{kind}:{kind}" for kind in _INTEGERS],
+    stubs.clz: [f"{kind}:{kind}" for kind in _INTEGERS],
+    stubs.ffs: [f"I:{kind}" for kind in _INTEGERS],
+    stubs.brev: ["I:I", "L:L"],
+    stubs.cbrt: ["f:f", "d:d"],
+    stubs.fma: ["f:fff", "d:ddd"],
+    stubs.nanosleep: ["v:I"],
+    stubs.cp_async_commit_group: ["v:"],
+    stubs.cp_async_wait_all: ["v:"],
+    stubs.async_copy_wait_all: ["v:"],
+}
+for _stub, _codes in _SIGNATURES.items():
+    _concrete(_stub, map(_decode, _codes))
+for _space, _table in ((stubs.libdevice, stubs.LIBDEVICE), (stubs.fp16, stubs.FLOAT16)):
+    for _code, _names in _table.items():
+        for _name in _names.split():
+            _concrete(getattr(_space, _name), [_decode(_code)])
+
+
+@_typed_by(stubs.grid, stubs.gridsize)
+def _grid(ndim: types.Type) -> Signature:
+    if not isinstance(ndim, types.IntegerLiteral):
+        raise errors.RequireLiteralValue(ndim)
+    count = ndim.literal_value
+    if count not in (1, 2, 3):
+        raise ValueError("argument can only be 1, 2, 3")
+    place = types.int64 if count == 1 else types.UniTuple(types.int64, count)
+    return signature(place, types.int32)
+
+
+@_typed_by(stubs.shared.array, stubs.local.array)
+def _array(
+    shape: types.Type, dtype: types.Type, alignment: types.Type | None = None
+) -> types.Type | None:
+    if isinstance(shape, types.BaseTuple):
+        constant = all(isinstance(extent, types.IntegerLiteral) for extent in shape)
+    else:
+        constant = isinstance(shape, types.IntegerLiteral)
+    if not constant:
+        return None
+    if not (alignment is None or isinstance(alignment, types.IntegerLiteral | types.NoneType)):
+        raise errors.RequireLiteralValue("alignment must be a constant integer")
+    element, ndim = parse_dtype(dtype), parse_shape(shape)
+    if element is None or ndim is None:
+        return None
+    return types.Array(dtype=element, ndim=ndim, layout="C")
+
+
+@_typed_by(stubs.const.array_like)
+def _array_like(ndarray: types.Type) -> types.Type:
+    return ndarray
+
+
+@_typed_by(stubs.syncthreads_count, stubs.syncthreads_and, stubs.syncthreads_or)
+def _counted_barrier(predicate: types.Type) -> Signature | None:
+    if not isinstance(predicate, types.Integer):
+        return None
+    return signature(types.int32, types.int32)
+
+
+_SHUFFLED = (types.int32, types.int64, types.float32, types.float64)
+
+
+def _shuffle(mask: types.Type, value: types.Type, lane: types.Type) -> Signature:
+    if value not in _SHUFFLED:
+        raise errors.TypingError("shfl_sync only supports 32- and 64-bit ints and floats")
+    return signature(value, mask, value, lane)
+
+
+@_typed_by(stubs.shfl_sync)
+def _shfl_sync(mask: types.Type, value: types.Type, src_lane: types.Type) -> Signature:
+    return _shuffle(mask, value, src_lane)
+
+
+@_typed_by(stubs.shfl_up_sync, stubs.shfl_down_sync)
+def _shfl_delta(mask: types.Type, value: types.Type, delta: types.Type) -> Signature:
+    return _shuffle(mask, value, delta)
+
+
+@_typed_by(stubs.shfl_xor_sync)
+def _shfl_xor_sync(mask: types.Type, value: types.Type, lane_mask: types.Type) -> Signature:
+    return _shuffle(mask, value, lane_mask)
+
+
+def _vote(stub: stubs.Stub, result: types.Type) -> None:
+    @_typed_by(stub)
+    def vote(mask_type: types.Type, predicate_type: types.Type) -> Signature:
+        if types.unliteral(mask_type) not in types.integer_domain:
+            raise errors.NumbaTypeError(f"Mask type must be an integer. Got {mask_type}")
+        if types.unliteral(predicate_type) not in types.integer_domain | {types.boolean}:
+            raise errors.NumbaTypeError(
+                f"Predicate must be an integer or boolean. Got {predicate_type}"
+            )
+        return signature(result, mask_type, predicate_type)
+
+
+_vote(stubs.all_sync, types.boolean)
+_vote(stubs.any_sync, types.boolean)
+_vote(stubs.eq_sync, types.boolean)
+_vote(stubs.ballot_sync, types.int32)
+
+_SELECTED = (
+    types.float64,
+    types.float32,
+    types.int16,
+    types.uint16,
+    types.int32,
+    types.uint32,
+    types.int64,
+    types.uint64,
+)
+
+
+@_typed_by(stubs.selp)
+def _selp(test: types.Type, a: types.Type, b: types.Type, /) -> Signature | None:
+    return signature(a, test, a, a) if a == b and a in _SELECTED else None
+
+
+@_typed_by(stubs.cg.this_grid)
+def _this_grid() -> types.Type:
+    return grid_group
+
+
+_WIDE_UNSIGNED = (types.uint32, types.uint64)
+_WIDE_INTEGERS = (types.int32, types.int64, *_WIDE_UNSIGNED)
+_WIDE = (types.float32, types.float64, *_WIDE_INTEGERS)
+_ATOMIC_ELEMENTS = {
+    "add": _WIDE,
+    "sub": _WIDE,
+    "max": _WIDE,
+    "min": _WIDE,
+    "nanmax": _WIDE,
+    "nanmin": _WIDE,
+    "and_": _WIDE_INTEGERS,
+    "or_": _WIDE_INTEGERS,
+    "xor": _WIDE_INTEGERS,
+    "exch": _WIDE_INTEGERS,
+    "inc": _WIDE_UNSIGNED,
+    "dec": _WIDE_UNSIGNED,
+}
+
+
+def _holds(array: types.Type, elements: tuple[types.Type, ...]) -> bool:
+    return isinstance(array, types.Array) and array.dtype in elements and array.ndim > 0
+
+
+def _atomic(stub: stubs.Stub, elements: tuple[types.Type, ...]) -> None:
+    @_typed_by(stub)
+    def update(
+        array: types.Type, index: types.Type, value: types.Type, /
+    ) -> Signature | None:
+        if not _holds(array, elements):
+            return None
+        place = types.intp if array.ndim == 1 else index
+        return signature(array.dtype, array, place, array.dtype)
+
+
+for _name, _elements in _ATOMIC_ELEMENTS.items():
+    _atomic(getattr(stubs.atomic, _name), _elements)
+
+
+@_typed_by(stubs.atomic.compare_and_swap)
+def _compare_and_swap(
+    array: types.Type, old: types.Type, value: types.Type, /
+) -> Signature | None:
+    if not _holds(array, _WIDE_INTEGERS) or array.ndim != 1:
+        return None
+    return signature(array.dtype, array, array.dtype, array.dtype)
+
+
+@_typed_by(stubs.atomic.cas)
+def _cas(
+    array: types.Type, index: types.Type, old: types.Type, value: types.Type, /
+) -> Signature | None:
+    if not _holds(array, _WIDE_INTEGERS):
+        return None
+    place = types.intp if array.ndim == 1 else index
+    return signature(array.dtype, array, place, array.dtype, array.dtype)
+
+
+def _fits(index: types.Type, array: types.Array) -> bool:
+    """Whether `index` names one element of `array`."""
+    if isinstance(index, types.BaseTuple):
+        return len(index) == array.ndim and all(isinstance(i, types.Integer) for i in index)
+    return isinstance(index, types.Integer) and array.ndim == 1
+
+
+def _cache_hint(stub: stubs.Stub) -> None:
+    def element(array: types.Type, index: types.Type) -> types.Type:
+        if not isinstance(array, types.Array):
+            raise errors.NumbaTypeError(f"{stub.__name__} operates on arrays. Got type {array}")
+        if not _fits(index, array):
+            raise errors.NumbaTypeError(f"{index} is not a valid index of {array}")
+        if not isinstance(array.dtype, types.Integer | types.Float):
+            raise errors.NumbaTypeError(
+                f"{stub.__name__} requires array of integer or float type, got {array.dtype}"
+            )
+        return array.dtype
+
+    if stub.__name__.startswith("ld"):
+
+        @_typed_by(stub)
+        def load(array: types.Type, i: types.Type) -> Signature:
+            return signature(element(array, i), array, i)
+
+    else:
+
+        @_typed_by(stub)
+        def store(array: types.Type, i: types.Type, value: types.Type) -> Signature:
+            return signature(types.void, array, i, element(array, i))
+
+
+for _stub in stubs.cache_hints.values():
+    _cache_hint(_stub)
+
+
+def _constant(value: object, stub: stubs.Stub, name: str) -> int:
+    """Value of an argument that must be a literal or a global constant; 1 where it is left out."""
+    if isinstance(value, types.IntegerLiteral):
+        return value.literal_value
+    if value == 1:
+        return 1
+    raise errors.RequireLiteralValue(
+        f"{name} of cuda.{stub.__qualname__} must be a literal or a global constant, not {value}"
+    )
+
+
+def _copied(dst: types.Type, src: types.Type, stub: stubs.Stub) -> int:
+    """Bytes of an element that can be copied from `src` to `dst`."""
+    for role, array in (("dst", dst), ("src", src)):
+        if not isinstance(array, types.Array):
+            raise errors.TypingError(f"{role} of cuda.{stub.__name__} must be an array, not {array}")
+    if dst.dtype != src.dtype or not dst.mutable:
+        raise errors.TypingError(
+            f"cuda.{stub.__name__} copies between arrays of one dtype into a writable one: "
+            f"dst is {dst}, src is {src}"
+        )
+    return as_dtype(dst.dtype).itemsize
+
+
+@_typed_by(stubs.cp_async)
+def _cp_async(
+    dst: types.Type,
+    dst_index: types.Type,
+    src: types.Type,
+    src_index: types.Type,
+    count: types.Type | int = 1,
+) -> Signature:
+    itemsize = _copied(dst, src, stubs.cp_async)
+    if not (_fits(dst_index, dst) and _fits(src_index, src)):
+        raise errors.TypingError(
+            "an index of cuda.cp_async must be an integer or a tuple of as many integers as the "
+            f"array has dimensions: {dst_index} into {dst}, {src_index} into {src}"
+        )
+    size = itemsize * _constant(count, stubs.cp_async, "count")
+    if size not in (4, 8, 16):
+        raise errors.TypingError(f"cuda.cp_async copies 4, 8 or 16 bytes a thread, not {size}")
+    given = (dst, dst_index, src, src_index, count)
+    return signature(types.void, *(each for each in given if isinstance(each, types.Type)))
+
+
+@_typed_by(stubs.cp_async_wait_group)
+def _cp_async_wait_group(n: types.Type) -> Signature:
+    if _constant(n, stubs.cp_async_wait_group, "n") < 0:
+        raise errors.TypingError(f"n of cuda.cp_async_wait_group must be 0 or more, not {n}")
+    return signature(types.void, n)
+
+
+@_typed_by(stubs.copy_dram_to_sram_async)
+def _copy_dram_to_sram_async(
+    dst: types.Type,
+    src: types.Type,
+    start: types.Type,
+    count: types.Type,
+    width: types.Type | int = 1,
+) -> Signature:
+    stub = stubs.copy_dram_to_sram_async
+    itemsize = _copied(dst, src, stub)
+    if dst.ndim != 1 or src.ndim != 1 or not isinstance(start, types.Integer):
+        raise errors.TypingError(
+            "cuda.copy_dram_to_sram_async takes one-dimensional arrays and an integer start: "
+            f"dst is {dst}, src is {src}, start is {start}"
+        )
+    if itemsize not in (4, 8, 16):
+        raise errors.TypingError(
+            f"cuda.copy_dram_to_sram_async copies elements of 4, 8 or 16 bytes, not {itemsize}"
+        )
+    if min(_constant(count, stub, "count"), _constant(width, stub, "width")) < 1:
+        raise errors.TypingError("count and width of cuda.copy_dram_to_sram_async start at 1")
+    given = (dst, src, start, count, width)
+    return signature(types.void, *(each for each in given if isinstance(each, types.Type)))
+
+
+def _constructor_cases(base: types.Type, count: int) -> Iterable[list[types.Type]]:
+    """Ways to fill `count` fields from scalars and shorter vectors, numba-cuda's order."""
+    if count == 0:
+        yield []
+    for first in range(1, count + 1):
+        vector = vector_types[f"{base}x{first}"]
+        for head in (base, vector) if first == 1 else (vector,):
+            yield from ([head, *rest] for rest in _constructor_cases(base, count - first))
+
+
+for _name, _vector in vector_types.items():
+    _concrete(
+        stubs.vector_types[_name],
+        [
+            signature(_vector, *case)
+            for case in _constructor_cases(_vector.base, len(_vector.fields))
+        ],
+    )
+
+
+@registry.register_attr
+class _Dim3Attributes(AttributeTemplate):
+    key = Dim3Type
+
+    def generic_resolve(self, triple: Dim3Type, name: str) -> types.Type | None:
+        return types.int32 if name in ("x", "y", "z") else None
+
+
+@registry.register_attr
+class _VectorAttributes(AttributeTemplate):
+    key = VectorType
+
+    def generic_resolve(self, vector: VectorType, name: str) -> types.Type | None:
+        return vector.base if name in vector.fields else None
+
+
+@registry.register_attr
+class _GridGroupAttributes(AttributeTemplate):
+    key = GridGroupType
+
+    @bound_function("cg.GridGroup.sync")
+    def resolve_sync(self, group: GridGroupType, args: tuple, kws: dict) -> Signature | None:
+        return None if args or kws else signature(types.int32)
+
+
+@registry.register_attr
+class _IntegerAttributes(AttributeTemplate):
+    key = types.Integer
+
+    @bound_function("int.bit_count")
+    def resolve_bit_count(self, value: types.Integer, args: tuple, kws: dict) -> Signature | None:
+        return None if args or kws else signature(types.unliteral(value))
+
+
+def _namespace(space: stubs.Namespace) -> None:
+    class Attributes(AttributeTemplate):
+        key = types.Module(space)
+
+        def generic_resolve(self, module: types.Module, name: str) -> types.Type | None:
+            member = getattr(space, name) if name in space.__members__ else None
+            if isinstance(member, stubs.Namespace):
+                return types.Module(member)
+            return STUB_TYPES.get(member)
+
+    registry.register_attr(Attributes)
+
+
+for _space in (
+    stubs.CUDA,
+    stubs.shared,
+    stubs.local,
+    stubs.const,
+    stubs.atomic,
+    stubs.libdevice,
+    stubs.fp16,
+    stubs.cg,
+):
+    _namespace(_space)

@@ -1,0 +1,355 @@
+"""Device functions: typing Python source, once for each set of argument types.
+
+A function is told apart by its code and by the globals and closure values it reads, those of the
+functions that it calls included. So a changed constant or a redefined helper gives a new typed
+function, and a cell run again without change does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from inspect import signature as python_signature
+from types import CodeType, FunctionType
+
+import numpy as np
+from numba.core import bytecode, compiler, errors, ir, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
+from numba.core.target_extension import dispatcher_registry, jit_registry, target_override
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NopythonTypeInference
+from numba.core.typing.templates import Signature, fold_arguments, make_concrete_template, signature
+
+from wia_lab.simt.typing_context import TARGET, SimtTarget, TypingContext
+
+_FUNCTIONS_KEPT = 512
+
+
+@dataclass(frozen=True, eq=False)
+class TypedFunction:
+    """A function for one set of argument types: its IR in SSA form and the type of each variable.
+
+    `ir.blocks` maps labels to blocks; phis are `ir.Expr` with op "phi". `calltypes` maps calls,
+    operators, getitem and setitem statements to the signature chosen.
+    """
+
+    name: str
+    file: str
+    line: int  # of the def statement
+    py_func: FunctionType
+    ir: ir.FunctionIR
+    typemap: dict[str, types.Type]
+    calltypes: dict[object, Signature]
+    argument_names: tuple[str, ...]
+    argument_types: tuple[types.Type, ...]
+    return_type: types.Type
+
+    def __repr__(self) -> str:
+        given = ", ".join(map(str, self.argument_types))
+        return f"<TypedFunction {self.name}({given}) -> {self.return_type}>"
+
+
+@dataclass(frozen=True)
+class _Descriptor:
+    """What Numba's recursive calls ask of a finished overload."""
+
+    modname: str
+    qualname: str
+    uid: int
+
+
+@dataclass(frozen=True)
+class _Overload:
+    fndesc: _Descriptor
+
+
+class DeviceFunctionType(types.Dispatcher):
+    """Type of a device function; holds it, as Numba's own dispatcher types do not."""
+
+    def _store_object(self, obj: DeviceFunction) -> None:
+        self._function = obj
+
+    def _get_object(self) -> DeviceFunction:
+        return self._function
+
+    @property
+    def key(self) -> DeviceFunction:
+        """Equal types are the same function."""
+        return self._function
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceFunctionType) and other._function is self._function
+
+    def __hash__(self) -> int:
+        return hash(self._function)
+
+    def specialise(self, argument_types: tuple[types.Type, ...]) -> TypedFunction:
+        """The function typed for `argument_types`, as in a call's signature."""
+        return self._function.specialise(argument_types)
+
+
+class DeviceFunction:
+    """A Python function as the device sees it; what Numba calls a dispatcher."""
+
+    def __init__(self, py_func: FunctionType) -> None:
+        self.py_func = py_func
+        self.pysig = python_signature(py_func)
+        self.overloads: dict[tuple[types.Type, ...], _Overload] = {}
+        self.is_compiling = 0
+        self._typed: dict[tuple[tuple[types.Type, ...], bool], TypedFunction] = {}
+
+    def __repr__(self) -> str:
+        return f"device function {self.py_func.__qualname__}"
+
+    @property
+    def _compiler(self) -> _InlineCompiler:
+        return _InlineCompiler()
+
+    @property
+    def _numba_type_(self) -> DeviceFunctionType:
+        return DeviceFunctionType(self)
+
+    @property
+    def nopython_signatures(self) -> list[Signature]:
+        """Signatures typed so far."""
+        return [
+            signature(typed.return_type, *typed.argument_types) for typed in self._typed.values()
+        ]
+
+    def fold_argument_types(
+        self, args: tuple[types.Type, ...], kws: dict[str, types.Type]
+    ) -> tuple[object, tuple[types.Type, ...]]:
+        """Python signature, and the argument types in its order with defaults as Omitted."""
+        folded = fold_arguments(
+            self.pysig,
+            args,
+            kws,
+            lambda index, param, value: value,
+            lambda index, param, default: types.Omitted(default),
+            lambda index, param, values: types.StarArgTuple(values),
+        )
+        return self.pysig, folded
+
+    def get_call_template(
+        self, args: tuple[types.Type, ...], kws: dict[str, types.Type]
+    ) -> tuple[type, object, tuple[types.Type, ...], dict]:
+        """Numba's question about a call: type it, answer with a template of all signatures."""
+        pysig, folded = self.fold_argument_types(args, kws)
+        self.specialise(tuple(folded))
+        name = self.py_func.__name__
+        template = make_concrete_template(
+            f"CallTemplate({name})", key=name, signatures=self.nopython_signatures
+        )
+        return template, pysig, folded, {}
+
+    def get_overload(self, argument_types: tuple[types.Type, ...]) -> TypedFunction:
+        """The function typed for `argument_types`."""
+        return self.specialise(tuple(argument_types))
+
+    def specialise(
+        self, argument_types: tuple[types.Type, ...], *, kernel: bool = False
+    ) -> TypedFunction:
+        """Type the function for `argument_types`; raises Numba's errors.
+
+        A kernel must return nothing.
+        """
+        key = (argument_types, kernel)
+        if key not in self._typed:
+            self.is_compiling += 1
+            try:
+                typed = _type(self.py_func, argument_types, types.none if kernel else None)
+            finally:
+                self.is_compiling -= 1
+            self._typed[key] = typed
+            self.overloads[argument_types] = _Overload(
+                _Descriptor(self.py_func.__module__, typed.name, typed.ir.func_id.unique_id)
+            )
+        return self._typed[key]
+
+
+_functions: dict[object, tuple[DeviceFunction, list[object]]] = {}
+
+
+def device_function(py_func: FunctionType) -> DeviceFunction:
+    """The device function of `py_func` with the globals and closure values that it has now."""
+    held: list[object] = []
+    key = _token(py_func, held, [])
+    if key not in _functions:
+        if len(_functions) >= _FUNCTIONS_KEPT:
+            _functions.clear()
+        _functions[key] = (DeviceFunction(py_func), held)
+    return _functions[key][0]
+
+
+def _token(value: object, held: list[object], open_functions: list[object]) -> object:
+    """What tells `value` from others when read by a kernel; `held` keeps identities valid."""
+    source = value if isinstance(value, FunctionType) else getattr(value, "py_func", None)
+    if isinstance(source, FunctionType):
+        return _function_token(source, held, open_functions)
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).view(np.uint8).data).digest()
+        return ("array", value.shape, str(value.dtype), value.strides, digest)
+    if isinstance(value, tuple):
+        return (type(value), *(_token(each, held, open_functions) for each in value))
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        return (type(value), repr(value))
+    held.append(value)
+    return ("object", id(value))
+
+
+def _function_token(
+    function: FunctionType, held: list[object], open_functions: list[object]
+) -> object:
+    if function in open_functions:
+        return ("recursion", open_functions.index(function))
+    open_functions.append(function)
+    try:
+        read = [
+            (name, _token(value, held, open_functions))
+            for name, value in _read(function)
+        ]
+        defaults = _token(function.__defaults__ or (), held, open_functions)
+    finally:
+        open_functions.pop()
+    return (function.__code__, function.__code__.co_filename, defaults, tuple(read))
+
+
+def _read(function: FunctionType) -> Iterator[tuple[str, object]]:
+    """Names and values of the globals and closure cells that a function may read."""
+    for name in sorted(_global_names(function.__code__)):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # not assigned yet: Numba says so when the name is read
+            continue
+
+
+def _global_names(code: CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _global_names(constant)
+    return names
+
+
+class _LoweringRegistry:
+    """Takes the code generators of intrinsics and overloads, which nobody here runs."""
+
+    def lower(self, *key: object) -> object:
+        """Numba's decorator; gives the function back."""
+        return lambda function: function
+
+    lower_getattr = lower_getattr_generic = lower_setattr = lower_cast = lower
+
+
+class _TargetContext:
+    """What Numba's passes ask of a code generator: that it has no reference counts."""
+
+    target = SimtTarget
+    enable_nrt = False
+    call_conv = None
+
+    def __init__(self) -> None:
+        self._registries = {_LoweringRegistry(): None}
+
+    def refresh(self) -> None:
+        """There is nothing to load."""
+
+    def subtarget(self, **options: object) -> _TargetContext:
+        """Options concern code generation."""
+        return self
+
+
+class _Description:
+    typing_context = TypingContext()
+    target_context = _TargetContext()
+
+
+class _Pipeline(CompilerBase):
+    """Numba's passes as far as type inference."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """One pipeline, named as numba-cuda's is in error messages."""
+        manager = PassManager("cuda")
+        manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        manager.add_pass(NopythonTypeInference, "nopython frontend")
+        manager.finalize()
+        return [manager]
+
+    def _compile_core(self) -> compiler.StateDict:
+        with ConfigStack().enter(self.state.flags.copy()):
+            [manager] = self.define_pipelines()
+            manager.run(self.state)
+        return self.state
+
+
+class _InlineCompiler:
+    """What Numba asks of a dispatcher whose function it means to inline."""
+
+    targetdescr = _Description
+    pipeline_class = _Pipeline
+    locals: dict[str, types.Type] = {}
+
+
+class _SimtDispatcher:
+    targetdescr = _Description
+
+
+def _jit(**options: object) -> object:
+    """How Numba compiles the implementation of an overload for this target: by typing it."""
+    return device_function
+
+
+dispatcher_registry[SimtTarget] = _SimtDispatcher
+jit_registry[SimtTarget] = _jit
+_Description.typing_context.device_function = lambda py_func: DeviceFunctionType(
+    device_function(py_func)
+)
+
+
+def _flags() -> compiler.Flags:
+    flags = compiler.Flags()
+    flags.nrt = False
+    flags.error_model = "numpy"
+    return flags
+
+
+@contextmanager
+def _device_flags() -> Iterator[compiler.Flags]:
+    flags = _flags()
+    with target_override(TARGET):
+        yield flags
+
+
+def _type(
+    py_func: FunctionType, argument_types: tuple[types.Type, ...], return_type: types.Type | None
+) -> TypedFunction:
+    with _device_flags() as flags:
+        pipeline = _Pipeline(
+            _Description.typing_context,
+            _Description.target_context,
+            None,
+            argument_types,
+            return_type,
+            flags,
+            {},
+        )
+        state = pipeline.compile_extra(py_func)
+    identity = state.func_id
+    return TypedFunction(
+        name=py_func.__qualname__.rpartition("<locals>.")[2],
+        file=identity.filename,
+        line=identity.firstlineno,
+        py_func=py_func,
+        ir=state.func_ir,
+        typemap=state.typemap,
+        calltypes=state.calltypes,
+        argument_names=tuple(state.func_ir.arg_names),
+        argument_types=tuple(argument_types),
+        return_type=state.return_type,
+    )
