@@ -1,0 +1,286 @@
+"""`cuda.jit`, and the kernels and device functions it makes.
+
+A kernel keeps its plain Python function in `py_func`. On the simulator that function is
+interpreted; on hardware numba-cuda compiles a copy of it (`rebind`). Both judge the same source.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types as pytypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wia_lab.cuda import options as jit_options
+from wia_lab.cuda import policy, signatures, streams
+from wia_lab.cuda.arguments import Prepared
+from wia_lab.cuda.choice import backend
+from wia_lab.cuda.devices import get_current_device
+from wia_lab.cuda.errors import CudaAPIError
+from wia_lab.cuda.launchconfig import HOW, LaunchConfiguration
+
+DEFAULT_FORALL_BLOCK = 256  # threads: what `forall` uses on the simulator when none is asked
+
+
+class Compiled:
+    """What kernels and device functions share: the function, its options, its signatures.
+
+    Attributes
+    ----------
+    py_func
+        The Python function as written.
+    options
+        The options given to `cuda.jit`.
+    signatures
+        The explicit signatures given, possibly none.
+    """
+
+    is_device = False
+
+    def __init__(
+        self, py_func: Callable[..., Any], options: dict[str, Any], given: Sequence[Any], *, single: bool
+    ) -> None:
+        self.py_func = py_func
+        self.options = options
+        self.signatures = [signatures.parse(each) for each in given]
+        self._single = single
+        functools.update_wrapper(self, py_func)
+        for each in self.signatures:
+            self._check_signature(each)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
+
+    @property
+    def hardware(self) -> Any:
+        """numba.cuda's own dispatcher for this function; made on first use.
+
+        Raises
+        ------
+        BackendError
+            When numba-cuda is not installed.
+        """
+        from wia_lab.cuda.rebind import dispatcher  # noqa: PLC0415 - only where it is used
+
+        return dispatcher(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Inspection (`inspect_asm`, `get_regs_per_thread`, ...) is the hardware's."""
+        if name.startswith(("inspect_", "get_", "max_")) or name in ("overloads", "stats"):
+            return getattr(self.hardware, name)
+        raise AttributeError(f"{type(self).__name__} object has no attribute {name!r}")
+
+    def _check_signature(self, signature: signatures.Signature) -> None:
+        expected = len(inspect.signature(self.py_func).parameters)
+        if len(signature.arguments) != expected:
+            raise TypeError(
+                f"{self.py_func.__name__} takes {expected} arguments, but the signature {signature} "
+                f"has {len(signature.arguments)}: write one type an argument"
+            )
+
+
+class DeviceFunction(Compiled):
+    """A function that kernels and other device functions call."""
+
+    is_device = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            f"{self.__name__} is a device function, which only a kernel can call: call "  # type: ignore[attr-defined]
+            f"{self.__name__}.py_func(...) to run it as plain Python on the host"  # type: ignore[attr-defined]
+        )
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TypeError(
+            f"{self.__name__} is a device function, which cannot be launched: decorate it with "  # type: ignore[attr-defined]
+            "@cuda.jit, without device=True, to make it a kernel"
+        )
+
+
+class Kernel(Compiled):
+    """A function that is launched over a grid: ``kernel[grid, block](*arguments)``."""
+
+    def __getitem__(self, index: Any) -> ConfiguredKernel:
+        limits = get_current_device().sheet
+        return ConfiguredKernel(self, LaunchConfiguration.of(index, self.py_func.__name__, limits))
+
+    def configure(
+        self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> ConfiguredKernel:
+        """``kernel[griddim, blockdim, stream, sharedmem]``, spelt as a call."""
+        return self[griddim, blockdim, stream, sharedmem]
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
+        """A launch of at least `ntasks` threads in one dimension.
+
+        The kernel must test ``cuda.grid(1)`` against the number of tasks. `tpb` is the number of
+        threads a block; 0 lets the driver choose, or 256 on the simulator.
+        """
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = self.py_func.__name__
+        raise ValueError(
+            f"Kernel launch configuration was not specified for {name}: {HOW}, for instance "
+            f"{name}[1, 32](...)"
+        )
+
+    def __get__(self, obj: Any, objtype: Any = None) -> Any:
+        return self if obj is None else pytypes.MethodType(self, obj)
+
+    @property
+    def specialized(self) -> bool:
+        """Whether the kernel takes exactly one signature."""
+        return self._single
+
+    def specialize(self, *args: Any) -> Kernel:
+        """This kernel for the types of `args` alone."""
+        if self.specialized:
+            raise RuntimeError(f"{self.py_func.__name__} is already specialized: use it as it is")
+        prepared = Prepared(args, self.py_func.__name__).values
+        kinds = tuple(signatures.typeof(each) for each in prepared)
+        return Kernel(self.py_func, self.options, [kinds], single=True)
+
+    def _check_signature(self, signature: signatures.Signature) -> None:
+        super()._check_signature(signature)
+        if signature.result is not None and str(signature.result) != "none":
+            raise TypeError(
+                f"CUDA kernel must have void return type, {self.py_func.__name__} is given "
+                f"{signature.result}: write its result to an array"
+            )
+
+
+class ConfiguredKernel:
+    """A kernel with its launch configuration; calling it launches."""
+
+    def __init__(self, kernel: Kernel, configuration: LaunchConfiguration) -> None:
+        self.kernel = kernel
+        self.configuration = configuration
+
+    def __repr__(self) -> str:
+        c = self.configuration
+        return f"<{self.kernel.py_func.__name__}[{c.grid}, {c.block}, {c.stream}, {c.shared_bytes}]>"
+
+    def __call__(self, *args: Any) -> None:
+        """Launch.
+
+        Raises
+        ------
+        TypeError
+            When the number of arguments is wrong, or no signature takes them.
+        CudaAPIError
+            When the device refuses the configuration.
+        HazardError
+            On the simulator, when the launch had errors; see `wia_lab.cuda.policy`.
+        """
+        self._check_count(args)
+        self._check_bounds()
+        if backend() == "hardware":
+            c = self.configuration
+            self.kernel.hardware[c.grid, c.block, c.stream, c.shared_bytes](*args)
+        else:
+            self._simulate(args)
+
+    def _simulate(self, args: Sequence[Any]) -> None:
+        from wia_lab.simt.launch import run  # noqa: PLC0415 - loads the compiler, on first use
+
+        c, kernel = self.configuration, self.kernel
+        jit_options.check_on_simulator(kernel.options, kernel.py_func.__name__)
+        prepared = Prepared(args, kernel.py_func.__name__)
+        values = prepared.values
+        if kernel.signatures:
+            values = signatures.convert(
+                signatures.choose(kernel.signatures, values, kernel.py_func.__name__), values
+            )
+        report = streams.submit(
+            c.stream,
+            lambda: run(
+                kernel.py_func,
+                c.grid,
+                c.block,
+                values,
+                shared_bytes=int(c.shared_bytes),
+                device=get_current_device().name,
+            ),
+            0.0,
+            wait=prepared.touches_host,
+        )
+        prepared.copy_back()
+        streams.occupy(c.stream, report.cost.seconds)
+        policy.apply(report)
+
+    def _check_count(self, args: Sequence[Any]) -> None:
+        parameters = inspect.signature(self.kernel.py_func).parameters.values()
+        if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+            return
+        if len(args) != len(parameters):
+            names = ", ".join(each.name for each in parameters)
+            raise TypeError(
+                f"{self.kernel.py_func.__name__} takes {len(parameters)} arguments ({names}) and got "
+                f"{len(args)}"
+            )
+
+    def _check_bounds(self) -> None:
+        """Refuse more threads than `launch_bounds` compiled the kernel for, as the driver does."""
+        most, block = jit_options.max_threads(self.kernel.options), self.configuration.block
+        if most is not None and block[0] * block[1] * block[2] > most:
+            raise CudaAPIError(
+                "CUDA_ERROR_INVALID_VALUE",
+                f"{self.kernel.py_func.__name__}: block {block} has more threads than its "
+                f"launch_bounds of {most}: raise launch_bounds or use smaller blocks",
+            )
+
+
+class ForAll:
+    """A kernel to be launched over a number of tasks; see `Kernel.forall`."""
+
+    def __init__(self, kernel: Kernel, ntasks: int, tpb: int, stream: Any, sharedmem: int) -> None:
+        self._kernel, self._ntasks, self._tpb = kernel, ntasks, tpb
+        self._stream, self._sharedmem = stream, sharedmem
+
+    def __call__(self, *args: Any) -> None:
+        """Launch; with no task nothing happens."""
+        if self._ntasks == 0:
+            return
+        tpb = self._tpb
+        if not tpb and backend() == "hardware":
+            launch = self._kernel.hardware.forall(self._ntasks, 0, self._stream, self._sharedmem)
+            launch(*args)
+            return
+        tpb = tpb or DEFAULT_FORALL_BLOCK
+        blocks = -(-self._ntasks // tpb)
+        self._kernel[blocks, tpb, self._stream, self._sharedmem](*args)
+
+
+def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:  # noqa: FBT001, FBT002 - numba-cuda's signature
+    """Make a kernel, or with ``device=True`` a device function, from a Python function.
+
+    Used bare (``@cuda.jit``), with options (``@cuda.jit(fastmath=True)``), or with one signature
+    or a list of them (``@cuda.jit("void(float32[:], int32)")``). The options are numba-cuda's;
+    `wia_lab.cuda.options.MEANING` says what each means on the simulator.
+    """
+    jit_options.check(options, device=device)
+    if isinstance(func_or_sig, Compiled):
+        raise TypeError(f"{func_or_sig!r} is decorated with @cuda.jit already: decorate it once")
+    given, single = _signatures(func_or_sig)
+
+    def make(function: Callable[..., Any]) -> Compiled:
+        function = getattr(function, "py_func", function)
+        if not isinstance(function, pytypes.FunctionType):
+            raise TypeError(f"cuda.jit compiles Python functions, not {function!r}")
+        kind = DeviceFunction if device else Kernel
+        return kind(function, {k: v for k, v in options.items() if v is not None}, given, single=single)
+
+    return make(func_or_sig) if callable(func_or_sig) and not given else make
+
+
+def _signatures(thing: Any) -> tuple[list[Any], bool]:
+    """The signatures in `jit`'s first argument, and whether it is a single one."""
+    if thing is None or inspect.isfunction(thing):
+        return [], False
+    if isinstance(thing, list):
+        return thing, False
+    return ([thing], True) if signatures.is_signature(thing) else ([], False)

@@ -1,0 +1,98 @@
+"""The options of `cuda.jit`, and what each means where the simulator runs the kernel.
+
+Every option of numba-cuda 0.30's decorator is in `MEANING`, and no other is accepted. Options that
+change only the machine code change nothing that the simulator computes or counts.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from wia_lab.cuda.errors import NotOnSimulator
+
+_CODE = "changes machine code only; the simulator's values and counters stay the same"
+MEANING: dict[str, str] = {
+    "device": "the function is called from kernels, never launched",
+    "debug": "exceptions and failed asserts of the kernel are raised, as on hardware",
+    "opt": _CODE,
+    "lineinfo": "the simulator always knows the lines",
+    "fastmath": "hardware may round differently; the simulator computes as IEEE 754 says",
+    "max_registers": "registers are not modelled; the values stay the same",
+    "launch_bounds": "a launch with more threads a block than the first bound is refused",
+    "cache": "typed kernels are kept for the life of the process; nothing is written to disk",
+    "lto": _CODE,
+    "inline": _CODE,
+    "forceinline": _CODE,
+    "shared_memory_carveout": "the split of L1 and shared memory is not modelled",
+    "link": "refused: code in PTX or C++ cannot be simulated",
+    "extensions": "refused: they prepare arguments for the driver",
+}
+"""Option: what it does where the simulator runs the kernel."""
+
+_DEVICE_REFUSES = ("link", "launch_bounds", "max_registers")
+_CARVEOUTS = ("default", "maxl1", "maxshared")
+_ON_SIMULATOR_REFUSED = ("link", "extensions")
+
+
+def check(options: Mapping[str, Any], *, device: bool) -> None:
+    """Refuse an unknown option, or a value that numba-cuda refuses.
+
+    Raises
+    ------
+    TypeError
+        An unknown option.
+    ValueError
+        A value out of range, or an option that a device function cannot have.
+    NotImplementedError
+        `boundscheck`, which CUDA does not have; the simulator always checks bounds.
+    """
+    if options.get("boundscheck"):
+        raise NotImplementedError(
+            "boundscheck is not supported for CUDA: leave it out, the simulator always checks bounds"
+        )
+    for name in options:
+        if name not in MEANING and name != "boundscheck":
+            raise TypeError(f"cuda.jit has no option {name!r}: {_nearest(name)}")
+    if device:
+        for name in _DEVICE_REFUSES:
+            if options.get(name):
+                raise ValueError(f"{name} is invalid for a device function: give it to the kernel")
+    _check_carveout(options.get("shared_memory_carveout"))
+
+
+def check_on_simulator(options: Mapping[str, Any], name: str) -> None:
+    """Refuse the options that only hardware can honour."""
+    for option in _ON_SIMULATOR_REFUSED:
+        if options.get(option):
+            raise NotOnSimulator(
+                f"{name} has the option {option}, which the simulator cannot honour: leave it out, "
+                "or set WIA_LAB_BACKEND=hardware on a machine with a GPU"
+            )
+
+
+def max_threads(options: Mapping[str, Any]) -> int | None:
+    """The most threads a block that `launch_bounds` allows; None when it says nothing."""
+    bounds = options.get("launch_bounds")
+    return bounds[0] if isinstance(bounds, (tuple, list)) else bounds
+
+
+def _check_carveout(value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, str):
+        fits = value.lower() in _CARVEOUTS
+    elif isinstance(value, int):
+        fits = -1 <= value <= 100  # noqa: PLR2004 - a percentage
+    else:
+        raise TypeError(f"shared_memory_carveout is {value!r}: give a string or an integer")
+    if not fits:
+        raise ValueError(
+            f"shared_memory_carveout is {value!r}: give -1 to 100 or one of {', '.join(_CARVEOUTS)}"
+        )
+
+
+def _nearest(name: str) -> str:
+    found = difflib.get_close_matches(name, MEANING, n=1)
+    return f"did you mean {found[0]!r}?" if found else f"it takes {', '.join(MEANING)}"

@@ -1,0 +1,89 @@
+"""What a launch does with the hazards that the simulator found in it.
+
+The mode is, in this order: the innermost ``with hazards(mode):``, the environment variable
+``WIA_LAB_HAZARDS``, or ``raise``.
+
+========  ==================================================================================
+raise     hazards of severity warning are `HazardWarning`s; any error raises `HazardError`,
+          after the whole grid has run
+warn      every hazard is a `HazardWarning` whose attribute `hazard` is the hazard
+off       hazards are not reported
+========  ==================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wia_lab.errors import HazardError, HazardWarning, WiaLabError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODES = ("raise", "warn", "off")
+VARIABLE = "WIA_LAB_HAZARDS"
+_PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
+_chosen: ContextVar[str | None] = ContextVar("hazards", default=None)
+
+
+@contextmanager
+def hazards(mode: str) -> Iterator[None]:
+    """Report the hazards of launches inside the ``with`` by `mode`: raise, warn or off."""
+    token = _chosen.set(_checked(mode, "hazards()"))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def current_mode() -> str:
+    """The mode that a launch made now would follow."""
+    return _chosen.get() or _checked(os.environ.get(VARIABLE, "raise"), VARIABLE)
+
+
+def apply(report: Any) -> None:
+    """Warn or raise for the hazards of `report`, as the current mode says.
+
+    Raises
+    ------
+    HazardError
+        In mode ``raise``, when at least one hazard is an error. Its message is the first error's
+        sentence and how many more there are.
+    """
+    mode = current_mode()
+    if mode == "off" or not report.hazards:
+        return
+    errors = [each for each in report.hazards if each.severity == "error"]
+    others = [each for each in report.hazards if each.severity != "error"]
+    level = caller_level()
+    for hazard in others if mode == "raise" else [*errors, *others]:
+        warnings.warn(HazardWarning(hazard), stacklevel=level)
+    if mode == "raise" and errors:
+        raise HazardError(_summary(errors), [*errors, *others], report)
+
+
+def caller_level() -> int:
+    """The `stacklevel` with which `warnings.warn` in our caller names the user's line."""
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001 - the documented way to count frames
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _summary(errors: list[Any]) -> str:
+    more = len(errors) - 1
+    if not more:
+        return str(errors[0].message)
+    return f"{errors[0].message} (and {more} more error{'s' if more > 1 else ''})"
+
+
+def _checked(mode: str, where: str) -> str:
+    if mode not in MODES:
+        raise WiaLabError(f"{where} is {mode!r}: set it to one of {', '.join(MODES)}")
+    return mode
