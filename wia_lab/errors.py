@@ -5,6 +5,8 @@ WiaLabError
     CheckFailed        an answer was judged wrong (also an AssertionError, for pytest and nbval)
     LaunchError        a launch was refused before it ran
     SimulationLimit    a simulation was refused or stopped at a documented limit
+    NotebookError      a notebook is not in the form that the workbook needs
+    CannotRun          this machine or this folder cannot do what was asked
 
 Warning
     HazardWarning      one hazard, when hazards are set to "warn"
@@ -58,3 +60,13 @@ class HazardWarning(UserWarning):
 
 class CheckFailed(WiaLabError, AssertionError):
     """An answer was judged wrong; the message is the diagnosis."""
+
+
+class NotebookError(WiaLabError):
+    """A notebook that cannot be read, built or judged; the message names file and cell."""
+
+
+class CannotRun(WiaLabError):
+    """What was asked needs something that this machine or this folder lacks."""
+
+    exit_code = 3

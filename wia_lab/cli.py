@@ -1,0 +1,79 @@
+"""The command `wia-lab`.
+
+Exit codes: 0 well, 1 a check failed, 2 wrong usage, 3 this machine or folder cannot.
+Results go to stdout, progress and errors to stderr; every error is one sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from wia_lab import __version__
+from wia_lab.commands.lazy import LazyGroup
+from wia_lab.errors import WiaLabError
+
+COMMANDS = {
+    "start": "wia_lab.commands.start:start",
+    "check": "wia_lab.commands.check:check",
+    "hint": "wia_lab.commands.progress:hint",
+    "progress": "wia_lab.commands.progress:progress",
+    "reset": "wia_lab.commands.progress:reset",
+    "build": "wia_lab.commands.build:build",
+    "doctor": "wia_lab.commands.doctor:doctor",
+    "bench": "wia_lab.commands.bench:bench",
+}
+"""Each command's name and where its function stands, in the order of the help page."""
+
+
+@click.group(
+    cls=LazyGroup,
+    homes=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="wia-lab")
+def group() -> None:
+    """Learn accelerator memory in JupyterLab: puzzles, judged by a simulator on any machine."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; `argv` defaults to the process's own."""
+    args = None if argv is None else list(argv)
+    try:
+        return group.main(args=args, prog_name="wia-lab", standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.UsageError as error:
+        complain(usage_sentence(error))
+        return error.exit_code
+    except WiaLabError as error:
+        complain(error)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader went away (`wia-lab progress | head`): nothing is left to say, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        complain(f"{error.filename or 'this machine'}: {error.strerror or error}")
+        return 3
+    except (KeyboardInterrupt, click.Abort):
+        complain("stopped")
+        return 130
+
+
+def complain(message: object) -> None:
+    """Print an error as every command prints it."""
+    print(f"wia-lab: {message}", file=sys.stderr)
+
+
+def usage_sentence(error: click.UsageError) -> str:
+    """Return click's message in the house's form: one sentence that ends in the way out."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    text = text[:1].lower() + text[1:]
+    if error.ctx is None or error.ctx.info_name == "wia-lab":
+        return text
+    return f"{text}: see {error.ctx.command_path} --help"

@@ -1,0 +1,72 @@
+"""`wia-lab check`: run the learner's notebooks and say what their checks found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wia_lab.commands.options import folder_option
+from wia_lab.errors import CannotRun, NotebookError
+from wia_lab.workbook import catalogue
+from wia_lab.workbook.folder import find_folder
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.puzzle import Puzzle
+    from wia_lab.workbook.runner import Outcome
+
+
+@click.command()
+@click.argument("name", metavar="[PUZZLE]", required=False)
+@folder_option
+def check(name: str | None, folder: Path | None) -> int:
+    """Run the notebook of PUZZLE, or of every puzzle, and judge the answer in it.
+
+    PUZZLE is an id, a number or a notebook: tiled-matmul, 6 or 06-tiled-matmul.ipynb.
+    """
+    puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
+    folder = find_folder(folder)
+    present = [puzzle for puzzle in puzzles if notebook_of(puzzle, folder).is_file()]
+    if not present:
+        wanted = catalogue.notebook_name(puzzles[0]) if name else "no puzzle's notebook"
+        missing = f"{wanted} is not in {folder}" if name else f"{folder} holds {wanted}"
+        raise CannotRun(f"{missing}: run wia-lab start {folder}")
+    passed = [check_one(puzzle, folder) for puzzle in present]
+    if len(present) > 1:
+        click.echo(f"{sum(passed)} of {len(passed)} puzzles solved")
+    return 0 if all(passed) else 1
+
+
+def notebook_of(puzzle: Puzzle, folder: Path) -> Path:
+    """Return where the learner's notebook of a puzzle stands."""
+    return folder / catalogue.notebook_name(puzzle)
+
+
+def check_one(puzzle: Puzzle, folder: Path) -> bool:
+    """Judge one puzzle's notebook and print the outcome."""
+    click.echo(f"wia-lab: running {catalogue.notebook_name(puzzle)}", err=True)
+    try:
+        outcome = judge(puzzle, folder)
+    except NotebookError as error:
+        click.echo(f"{puzzle.stem}: not judged\n  {error}")
+        return False
+    if outcome.passed:
+        click.echo(f"{puzzle.stem}: solved\n{indented(outcome.said)}".rstrip())
+    else:
+        click.echo(f"{puzzle.stem}: not solved\n{indented(outcome.said)}")
+    return outcome.passed
+
+
+def judge(puzzle: Puzzle, folder: Path) -> Outcome:
+    """Run one puzzle's notebook in a kernel whose folder is the learner's."""
+    from wia_lab.workbook.build import read_notebook  # nbclient and jupyter_client are slow to load
+    from wia_lab.workbook.runner import judge_notebook
+
+    path = notebook_of(puzzle, folder)
+    return judge_notebook(read_notebook(path), puzzle.id, folder, path.name)
+
+
+def indented(text: str) -> str:
+    """Return `text` set in by two columns."""
+    return "\n".join(f"  {line}" for line in text.splitlines())
