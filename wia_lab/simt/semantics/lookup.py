@@ -6,14 +6,21 @@ import operator
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import errors, types
 
-from wia_lab.simt.semantics import arithmetic as _arithmetic  # noqa: F401 (fills the table)
-from wia_lab.simt.semantics import division as _division  # noqa: F401
-from wia_lab.simt.semantics import exact as _exact  # noqa: F401
-from wia_lab.simt.semantics import mathematics as _mathematics  # noqa: F401
-from wia_lab.simt.semantics import powers as _powers  # noqa: F401
-from wia_lab.simt.semantics import selection as _selection  # noqa: F401
+from wia_lab.simt.semantics import (  # noqa: F401 (each fills the table)
+    arithmetic,
+    bits,
+    division,
+    exact,
+    halves,
+    libdevice,
+    libdevice_integers,
+    mathematics,
+    powers,
+    selection,
+    ufuncs,
+)
 from wia_lab.simt.semantics.dtypes import dtype_of, is_number
 from wia_lab.simt.semantics.table import TABLE, Compute, Typed, bind
 from wia_lab.simt.stubs import Stub
@@ -40,7 +47,13 @@ def operation(
         Takes lanes of the variables' dtypes; returns lanes of the dtype of
         `signature.return_type`, or a tuple of them for a tuple.
     """
-    builder = TABLE.get(_name(key))
+    name = _name(key)
+    if name in libdevice.MISSING:
+        raise errors.UnsupportedError(
+            f"the simulator does not compute cuda.{name}: "
+            "use another formula, or launch the kernel on hardware"
+        )
+    builder = TABLE.get(name)
     if builder is None or not all(map(is_number, signature.args)):
         return None
     plan = builder(_typed(signature))

@@ -9,14 +9,12 @@ documents, not always its very bits. Integers are converted to float64 first. `c
 from __future__ import annotations
 
 import math
-from typing import Any
-
 import numpy as np
 
 from wia_lab.simt.semantics import special
 from wia_lab.simt.semantics.casts import Lanes, saturate
 from wia_lab.simt.semantics.dtypes import FLOAT16, FLOAT32, FLOAT64, INT32, INT64
-from wia_lab.simt.semantics.powers import integer_power
+from wia_lab.simt.semantics.powers import float_to_integer
 from wia_lab.simt.semantics.table import (
     Builder,
     Compute,
@@ -68,12 +66,6 @@ def through_float32(compute: Compute) -> Builder:
 
 for _name, _compute in FUNCTIONS.items():
     implements(getattr(math, _name))(through_float32(_compute))
-
-
-@implements(math.pow)
-def power(typed: Typed) -> Plan:
-    """`math.pow`; an int32 exponent goes to libdevice's `powi`, which has `pow`'s values."""
-    return Plan(np.power, (typed.result,) * 2)
 
 
 def _classification(test: Compute, of_integer: bool) -> Builder:
@@ -147,9 +139,6 @@ def round_to_int(x: Lanes) -> Lanes:
     return saturate(np.rint(x), INT64, if_nan=np.iinfo(INT64).min)
 
 
-_ten_to: Any = integer_power(FLOAT64)
-
-
 def round_to_digits(x: Lanes, digits: Lanes) -> Lanes:
     """CPython's fallback `double_round`, as numba-cuda compiles it.
 
@@ -157,9 +146,9 @@ def round_to_digits(x: Lanes, digits: Lanes) -> Lanes:
     """
     ten = np.float64(10)
     after = digits >= 0
-    first = _ten_to(ten, select(after, np.minimum(digits, 22), -digits))
+    first = float_to_integer(ten, select(after, np.minimum(digits, 22), -digits))
     if (digits > 22).any():  # noqa: PLR2004 (10**22 is the last power exact in float64)
-        first = select(digits > 22, _ten_to(ten, np.maximum(digits - 22, 0)), first)  # noqa: PLR2004
+        first = select(digits > 22, float_to_integer(ten, np.maximum(digits - 22, 0)), first)  # noqa: PLR2004
     second = select(digits > 22, np.float64(1e22), np.float64(1))  # noqa: PLR2004
     y = select(after, (x * first) * second, x / first)
     z = round_to_int(y).astype(FLOAT64)

@@ -1,14 +1,21 @@
-"""x ** y, as Numba compiles it: repeated multiplication where the exponent is an integer."""
+"""x ** y, as numba-cuda compiles it: repeated multiplication where the exponent is an integer.
+
+The PTX of an integer power multiplies in the integer type, then goes through float64 and back,
+since Numba's `int_power` may also return 1 / r: results from 2**53 on lose their low bits, and
+those past the type saturate. numba-cuda has no shorter path for a literal exponent.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
 from wia_lab.simt.semantics.arithmetic import complex_of
-from wia_lab.simt.semantics.casts import Lanes, convert
+from wia_lab.simt.semantics.casts import Lanes, between
+from wia_lab.simt.semantics.dtypes import FLOAT64, INT32
 from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, select
 
 _LONGEST = 0x10000
@@ -22,56 +29,79 @@ def power(typed: Typed) -> Plan:
     if typed.result.kind == "c":
         return Plan(complex_power, (typed.result,) * 2)
     if exponent.kind in "iu":
-        return Plan(integer_power(typed.result), (typed.result, exponent))
+        compute = integer_to_integer(typed.result) if typed.result.kind in "iu" else float_to_integer
+        return Plan(compute, (typed.result, exponent))
     return Plan(np.power, (typed.result,) * 2)
 
 
-def integer_power(result: np.dtype[Any]) -> Compute:
-    """Return x ** n of x of dtype `result` and integer n, by squaring; 1 / x ** -n for negative n.
+@implements(math.pow, "libdevice.pow", "libdevice.powf", "libdevice.powi", "libdevice.powif")
+def math_power(typed: Typed) -> Plan:
+    """`math.pow`; an int32 exponent goes to libdevice's `powi`, which multiplies."""
+    if typed.args[1] == INT32:
+        return Plan(_multiplied_out, (typed.result, INT32))
+    return Plan(np.power, (typed.result,) * 2)
 
-    An integer to a negative power is 0, but ±1 where x is ±1, and the lowest integer where x is 0.
+
+def float_to_integer(x: Lanes, n: Lanes) -> Lanes:
+    """x ** n of floats x and integers n: `pow` in float64 where |n| is above 65536."""
+    long = _magnitude(n) > _LONGEST
+    value = _multiplied_out(x, select(long, n.dtype.type(0), n))
+    return select(long, _by_pow(x, n).astype(x.dtype), value) if long.any() else value
+
+
+def integer_to_integer(dtype: np.dtype[Any]) -> Compute:
+    """Return x ** n of integers of `dtype` and integers n.
+
+    For negative n it is 0, but ±1 where x is ±1, and the lowest integer where x is 0.
     """
-    inverse = _inverse_of_integer if result.kind in "iu" else _inverse_of_float
+    to_integer = between(FLOAT64, dtype)
+    minus_one = dtype.type(0) - dtype.type(1)
+    if_zero = np.float64(-(2.0**63))
 
     def compute(x: Lanes, n: Lanes) -> Lanes:
-        negative = n < 0
-        size = select(negative, np.negative(n), n).astype(np.uint64)
+        size = _magnitude(n)
         long = size > _LONGEST
-        value = _by_squaring(x, select(long, np.uint64(0), size), result)
+        value = _by_squaring(x, select(long, np.uint64(0), size)).astype(FLOAT64)
         if long.any():
-            value = select(long, _by_pow(x, n, result), value)
-        if not negative.any():
-            return value
-        return select(negative, inverse(x, value, long), value)
+            value = select(long, _by_pow(x, n), value)
+        negative = n < 0
+        if negative.any():
+            unit = (x == 1) | (x == minus_one)
+            inverse = select(unit, value, select(x == 0, if_zero, np.float64(0)))
+            value = select(negative, inverse, value)
+        return to_integer(value)
 
     return compute
 
 
-def _inverse_of_float(x: Lanes, value: Lanes, long: Lanes) -> Lanes:
-    return select(long, value, x.dtype.type(1) / value)
+def _multiplied_out(x: Lanes, n: Lanes) -> Lanes:
+    value = _by_squaring(x, _magnitude(n))
+    negative = n < 0
+    return select(negative, x.dtype.type(1) / value, value) if negative.any() else value
 
 
-def _inverse_of_integer(x: Lanes, value: Lanes, long: Lanes) -> Lanes:
-    del long
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    unit = (x == one) | (x == zero - one)
-    return select(unit, value, select(x == zero, one << x.dtype.type(63), zero))
+def _magnitude(n: Lanes) -> Lanes:
+    """|n| as an unsigned integer: right for the lowest one too."""
+    return np.absolute(n).astype(f"uint{8 * n.dtype.itemsize}")
 
 
-def _by_squaring(x: Lanes, n: Lanes, dtype: np.dtype[Any]) -> Lanes:
-    """x ** n for 0 <= n, in the order of multiplications that Numba unrolls."""
-    value: Lanes = dtype.type(1)
+def _by_squaring(x: Lanes, n: Lanes) -> Lanes:
+    """x ** n for 0 <= n, in the order in which Numba and libdevice multiply."""
+    value: Lanes = x.dtype.type(1)
     while True:
-        odd = (n & 1) != 0
-        value = select(odd, value * x, value)
+        if isinstance(n, np.ndarray):
+            value = select(n & 1 != 0, value * x, value)
+        elif n & 1:
+            value = value * x
         n = n >> 1
         if not n.any():
-            return value
+            break
         x = x * x
+    return np.broadcast_to(value, np.broadcast_shapes(np.shape(x), np.shape(n)))[()]
 
 
-def _by_pow(x: Lanes, n: Lanes, dtype: np.dtype[Any]) -> Lanes:
-    return convert(np.power(x.astype(np.float64), n.astype(np.float64)), dtype)
+def _by_pow(x: Lanes, n: Lanes) -> Lanes:
+    return np.power(x.astype(FLOAT64), n.astype(FLOAT64))
 
 
 def complex_power(x: Lanes, y: Lanes) -> Lanes:

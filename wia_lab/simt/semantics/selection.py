@@ -10,7 +10,7 @@ from numba import types
 
 from wia_lab.simt.semantics.arithmetic import complex_of
 from wia_lab.simt.semantics.casts import Lanes, between
-from wia_lab.simt.semantics.dtypes import NUMBERS, real_of
+from wia_lab.simt.semantics.dtypes import FLOAT32, FLOAT64, NUMBERS, real_of
 from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, in_arguments, select
 
 
@@ -35,8 +35,8 @@ def _ordered_zeros(result: Lanes, x: Lanes, y: Lanes, negative: Lanes) -> Lanes:
 def _extremum(float_pair: Compute, integers: np.ufunc, better: np.ufunc) -> Any:
     """Return the builder of `min` or `max`.
 
-    Two floats go to libdevice's fmin or fmax; other argument lists to Python's algorithm, which
-    keeps the first of two values unless the next compares better: a leading nan stays.
+    Two values of float32 or float64 go to libdevice's fmin or fmax; other arguments to Python's
+    algorithm, which keeps the first of two unless the next compares better: a leading nan stays.
     """
 
     def choose(best: Lanes, value: Lanes) -> Lanes:
@@ -46,7 +46,7 @@ def _extremum(float_pair: Compute, integers: np.ufunc, better: np.ufunc) -> Any:
         takes = (typed.result,) * len(typed.args)
         if typed.result.kind in "iub":
             pair: Compute = integers
-        elif len(takes) == 2 and all(dtype.kind == "f" for dtype in typed.args):  # noqa: PLR2004
+        elif len(takes) == 2 and set(typed.args) <= {FLOAT32, FLOAT64}:  # noqa: PLR2004
             pair = float_pair
         else:
             pair = choose
@@ -67,7 +67,7 @@ implements(max)(_extremum(fmax, np.maximum, np.greater))
 implements(min)(_extremum(fmin, np.minimum, np.less))
 
 
-@implements(abs)
+@implements(abs, operator.abs)
 def absolute(typed: Typed) -> Plan:
     """`abs(x)`; the lowest integer stays as it is."""
     return Plan(np.absolute, typed.args)

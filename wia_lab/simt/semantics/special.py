@@ -51,26 +51,41 @@ lgamma = lanewise(_lgamma)
 
 
 def ieee_remainder(x: Lanes, y: Lanes) -> Lanes:
-    """x - n * y, exact, with n the whole number nearest to x / y, half to even.
+    """x - n * y, exact, with n the whole number nearest to x / y, half to even."""
+    return remainder_and_quotient(x, y)[0]
 
-    The algorithm of fdlibm's `e_remainder.c`: reduce by 2y, then subtract y at most twice. Halves
-    are compared so that neither doubling overflows nor halving loses a bit.
+
+def remainder_and_quotient(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
+    """The IEEE remainder, and n's three low bits with the quotient's sign, an int32.
+
+    Reduce |x| by 8 |y|, then subtract multiples: each step is exact. Halves are compared so that
+    neither doubling overflows nor halving loses a bit.
     """
-    rest = _magnitude(np.abs(x), np.abs(y))
-    return select(np.signbit(x), -rest, rest)
+    size, divisor = np.abs(x), np.abs(y)
+    rest, bits = _reduce(size, divisor)
+    rest = select(np.isinf(y) & np.isfinite(x), size, rest)
+    rest = select(np.isnan(x) | np.isnan(y) | np.isinf(x) | (y == 0), x.dtype.type(np.nan), rest)
+    bits = select(np.isfinite(rest), bits, np.int32(0))
+    return (
+        select(np.signbit(x), -rest, rest),
+        select(np.signbit(x) != np.signbit(y), -bits, bits),
+    )
 
 
-def _magnitude(x: Lanes, y: Lanes) -> Lanes:
-    info: Any = np.finfo(x.dtype)
-    double = y + y
-    rest = select(np.isinf(double), x, np.fmod(x, double))
-    small = y < 4 * info.tiny
+def _reduce(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
+    """Remainder of non-negative lanes and the low three bits of the quotient."""
+    bits: Any = np.int32(0)
+    eight = y * x.dtype.type(8)
+    rest = select(np.isinf(eight), x, np.fmod(x, eight))
+    for count in (4, 2):
+        multiple = y * x.dtype.type(count)
+        above = rest >= multiple
+        rest = select(above, rest - multiple, rest)
+        bits = bits + select(above, np.int32(count), np.int32(0))
+    small = y < 4 * np.finfo(x.dtype).tiny
     half = y * x.dtype.type(0.5)
-
-    def above(value: Lanes, or_equal: bool) -> Lanes:
-        compare = np.greater_equal if or_equal else np.greater
-        return select(small, compare(value + value, y), compare(value, half))
-
-    rest = select(above(rest, or_equal=False), rest - y, rest)
-    rest = select(above(rest, or_equal=True), rest - y, rest)
-    return select(np.isinf(y) & np.isfinite(x), x, rest)
+    for compare in (np.greater, np.greater_equal):
+        above = select(small, compare(rest + rest, y), compare(rest, half))
+        rest = select(above, rest - y, rest)
+        bits = bits + select(above, np.int32(1), np.int32(0))
+    return rest, bits & np.int32(7)
