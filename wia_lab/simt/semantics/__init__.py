@@ -8,7 +8,8 @@ Run it under `numpy.errstate(all="ignore")`: nothing here warns, nothing raises 
 from __future__ import annotations
 
 from wia_lab.simt.semantics.casts import Lanes, cast
+from wia_lab.simt.semantics.classes import divisor_of, kind_of
 from wia_lab.simt.semantics.dtypes import dtype_of, is_number
-from wia_lab.simt.semantics.lookup import divisor_of, kind_of, operation
+from wia_lab.simt.semantics.lookup import operation
 
 __all__ = ["Lanes", "cast", "divisor_of", "dtype_of", "is_number", "kind_of", "operation"]

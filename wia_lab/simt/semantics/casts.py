@@ -98,7 +98,7 @@ def _half_to_integer(target: np.dtype[Any]) -> Cast:
 def _top_bit(dtype: np.dtype[Any]) -> int:
     """Return the integer whose only set bit is the highest."""
     limits = np.iinfo(dtype)
-    return limits.min if limits.min else (limits.max + 1) // 2
+    return limits.min or (limits.max + 1) // 2
 
 
 def _real_part(target: np.dtype[Any]) -> Cast:

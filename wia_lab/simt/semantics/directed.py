@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.dtypes import FLOAT32, FLOAT64
 from wia_lab.simt.semantics.exact import fma64, sum_to_odd
 from wia_lab.simt.semantics.table import Compute, select
+
+if TYPE_CHECKING:
+    from wia_lab.simt.semantics.casts import Lanes
 
 MODES = ("rn", "rd", "ru", "rz")
 

@@ -9,13 +9,15 @@ follow. So it is not exact where the quotient has more bits than the type, and x
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.exact import fused
 from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, select
+
+if TYPE_CHECKING:
+    from wia_lab.simt.semantics.casts import Lanes
 
 
 @implements(operator.floordiv, operator.ifloordiv)

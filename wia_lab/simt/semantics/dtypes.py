@@ -40,7 +40,7 @@ def dtype_of(numba_type: Any) -> np.dtype[Any]:
     if plain.name in NUMBERS:
         return NUMBERS[plain.name]
     if hasattr(plain, "fields"):
-        from numba.np.numpy_support import as_dtype  # noqa: PLC0415 (records only)
+        from numba.np.numpy_support import as_dtype
 
         return as_dtype(plain)
     raise errors.UnsupportedError(

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.dtypes import FLOAT64
 from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, select
+
+if TYPE_CHECKING:
+    from wia_lab.simt.semantics.casts import Lanes
 
 _SPLITTER = 2.0**27 + 1
 _SAFE = (2.0**-200, 2.0**200)

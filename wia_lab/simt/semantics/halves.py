@@ -131,7 +131,7 @@ def to_integer(mode: str, target: Any) -> Compute:
     whole = WHOLE[mode]
 
     def compute(x: Lanes) -> Lanes:
-        wide = x.dtype == FLOAT64 or target.itemsize == 8  # noqa: PLR2004 (bytes)
+        wide = x.dtype == FLOAT64 or target.itemsize == 8
         limits = np.iinfo(target)
         if_nan = (limits.min or (limits.max + 1) // 2) if wide else 0
         return saturate(whole(x), target, if_nan)

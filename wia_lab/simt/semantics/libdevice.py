@@ -34,7 +34,7 @@ from wia_lab.simt.semantics.table import (
 
 MISSING = frozenset(
     f"libdevice.{name}{suffix}"
-    for name in "j0 j1 jn y0 y1 yn erfinv erfcinv erfcx normcdfinv".split()
+    for name in ["j0", "j1", "jn", "y0", "y1", "yn", "erfinv", "erfcinv", "erfcx", "normcdfinv"]
     for suffix in ("", "f")
 )
 """Functions that the simulator does not compute."""
@@ -66,7 +66,7 @@ for _name, _compute in FUNCTIONS.items():
 def half_away(x: Lanes) -> Lanes:
     """C's `round`: to the nearest whole number, halves away from zero."""
     whole = np.trunc(x)
-    half = np.abs(x - whole) >= 0.5  # noqa: PLR2004
+    half = np.abs(x - whole) >= 0.5
     return select(half, whole + np.copysign(x.dtype.type(1), x), whole)
 
 
@@ -77,7 +77,7 @@ def _sin_of_turns(x: Lanes) -> Lanes:
     angle = (rest - near / 2.0) * math.pi
     quarter = select(np.isfinite(near), near, 0.0).astype(INT64) & 3
     value = select(quarter % 2 == 0, np.sin(angle), np.cos(angle))
-    value = select(quarter >= 2, -value, value)  # noqa: PLR2004
+    value = select(quarter >= 2, -value, value)
     return select(value == 0, np.copysign(0.0, x), value)
 
 
@@ -87,7 +87,7 @@ def _cos_of_turns(x: Lanes) -> Lanes:
     angle = (rest - near / 2.0) * math.pi
     quarter = select(np.isfinite(near), near, 0.0).astype(INT64) & 3
     value = select(quarter % 2 == 0, np.cos(angle), np.sin(angle))
-    value = select((quarter == 1) | (quarter == 2), -value, value)  # noqa: PLR2004
+    value = select((quarter == 1) | (quarter == 2), -value, value)
     return value + 0.0
 
 
@@ -138,12 +138,8 @@ implements("libdevice.fast_fdividef")(in_result(_fast_quotient))
 
 for _mode in MODES:
     for _function in ("add", "sub", "mul", "div", "sqrt", "rcp"):
-        implements(f"libdevice.f{_function}_{_mode}")(
-            in_result(rounded(_function, FLOAT32, _mode))
-        )
-        implements(f"libdevice.d{_function}_{_mode}")(
-            in_result(rounded(_function, FLOAT64, _mode))
-        )
+        implements(f"libdevice.f{_function}_{_mode}")(in_result(rounded(_function, FLOAT32, _mode)))
+        implements(f"libdevice.d{_function}_{_mode}")(in_result(rounded(_function, FLOAT64, _mode)))
     implements(f"libdevice.fmaf_{_mode}")(in_result(rounded("fma", FLOAT32, _mode)))
     implements(f"libdevice.fma_{_mode}")(in_result(rounded("fma", FLOAT64, _mode)))
 TABLE["libdevice.fma"] = TABLE["libdevice.fmaf"] = TABLE["fma"]

@@ -5,14 +5,16 @@ Operands are int32 or int64; functions whose names begin with `u` read them as u
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wia_lab.simt.semantics.bits import unsigned
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.dtypes import INT32, INT64, UINT32, UINT64
 from wia_lab.simt.semantics.table import Builder, Compute, Plan, Typed, implements, select
+
+if TYPE_CHECKING:
+    from wia_lab.simt.semantics.casts import Lanes
 
 
 def _seen_as(dtype: np.dtype[Any], compute: Compute) -> Builder:

@@ -9,6 +9,7 @@ documents, not always its very bits. Integers are converted to float64 first. `c
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from wia_lab.simt.semantics import special
@@ -147,11 +148,11 @@ def round_to_digits(x: Lanes, digits: Lanes) -> Lanes:
     ten = np.float64(10)
     after = digits >= 0
     first = float_to_integer(ten, select(after, np.minimum(digits, 22), -digits))
-    if (digits > 22).any():  # noqa: PLR2004 (10**22 is the last power exact in float64)
-        first = select(digits > 22, float_to_integer(ten, np.maximum(digits - 22, 0)), first)  # noqa: PLR2004
-    second = select(digits > 22, np.float64(1e22), np.float64(1))  # noqa: PLR2004
+    if (digits > 22).any():
+        first = select(digits > 22, float_to_integer(ten, np.maximum(digits - 22, 0)), first)
+    second = select(digits > 22, np.float64(1e22), np.float64(1))
     y = select(after, (x * first) * second, x / first)
     z = round_to_int(y).astype(FLOAT64)
-    z = select(np.abs(y - z) == 0.5, 2.0 * round_to_int(y / 2.0).astype(FLOAT64), z)  # noqa: PLR2004
+    z = select(np.abs(y - z) == 0.5, 2.0 * round_to_int(y / 2.0).astype(FLOAT64), z)
     rounded = select(after, (z / second) / first, z * first)
     return select(~np.isfinite(x) | (after & np.isinf(y)), x, rounded)

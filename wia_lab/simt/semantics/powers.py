@@ -29,7 +29,9 @@ def power(typed: Typed) -> Plan:
     if typed.result.kind == "c":
         return Plan(complex_power, (typed.result,) * 2)
     if exponent.kind in "iu":
-        compute = integer_to_integer(typed.result) if typed.result.kind in "iu" else float_to_integer
+        compute = (
+            integer_to_integer(typed.result) if typed.result.kind in "iu" else float_to_integer
+        )
         return Plan(compute, (typed.result, exponent))
     return Plan(np.power, (typed.result,) * 2)
 

@@ -46,11 +46,11 @@ def _extremum(float_pair: Compute, integers: np.ufunc, better: np.ufunc) -> Any:
         takes = (typed.result,) * len(typed.args)
         if typed.result.kind in "iub":
             pair: Compute = integers
-        elif len(takes) == 2 and set(typed.args) <= {FLOAT32, FLOAT64}:  # noqa: PLR2004
+        elif len(takes) == 2 and set(typed.args) <= {FLOAT32, FLOAT64}:
             pair = float_pair
         else:
             pair = choose
-        if len(takes) == 2:  # noqa: PLR2004 (two operands)
+        if len(takes) == 2:
             return Plan(pair, takes)
 
         def fold(first: Lanes, *others: Lanes) -> Lanes:

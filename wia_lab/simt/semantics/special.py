@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.table import Compute, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wia_lab.simt.semantics.casts import Lanes
 
 
 def lanewise(function: Callable[[float], float]) -> Compute:

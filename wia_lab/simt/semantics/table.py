@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wia_lab.simt.semantics.casts import Lanes, convert
+from wia_lab.simt.semantics.casts import Lanes, between, convert
 
 Compute = Callable[..., Any]
 
@@ -31,7 +32,7 @@ class Plan(NamedTuple):
     takes: tuple[np.dtype[Any], ...]
 
 
-Builder = Callable[[Typed], "Plan | None"]
+Builder = Callable[[Typed], Plan]
 
 TABLE: dict[Any, Builder] = {}
 """Builder of each operation, by its key; a device operation's key is its stub's dotted name."""
@@ -59,7 +60,8 @@ def in_arguments(compute: Compute) -> Builder:
 
 def select(condition: Lanes, yes: Lanes, no: Lanes) -> Lanes:
     """`numpy.where`, but a NumPy scalar when all three are."""
-    return np.where(condition, yes, no)[()]
+    chosen: Any = np.where(condition, yes, no)
+    return chosen[()]
 
 
 def bind(plan: Plan, operands: tuple[np.dtype[Any], ...] | None) -> Compute:
@@ -68,17 +70,51 @@ def bind(plan: Plan, operands: tuple[np.dtype[Any], ...] | None) -> Compute:
     With `operands`, the dtypes that the operands will have, no check is left at run time.
     """
     compute, takes = plan
-    if operands is not None and operands == takes:
-        return compute
-    if len(takes) == 1:
-        return _bind_one(compute, *takes)
-    if len(takes) == 2:  # noqa: PLR2004 (the common number of operands)
-        return _bind_two(compute, *takes)
+    widened = _widening(compute, takes) if isinstance(compute, np.ufunc) else None
+    if operands is not None:
+        return _bind_known(compute, takes, operands, widened)
+    if widened is not None and len(takes) == 2:
+        return _bind_ufunc(compute, takes, widened)
 
     def run(*lanes: Lanes) -> Lanes:
         return compute(*map(convert, lanes, takes))
 
-    return run
+    return run if len(takes) != 1 else _bind_one(compute, *takes)
+
+
+def _widening(ufunc: np.ufunc, takes: tuple[np.dtype[Any], ...]) -> Compute:
+    """Return the ufunc's loop for `takes`, which converts operands itself, a buffer at a time.
+
+    That is far cheaper than converting whole arrays before; it is right only for operands that
+    NumPy converts as the device does (`_converts`).
+    """
+    loop = ufunc.resolve_dtypes((*takes, *(None,) * ufunc.nout))
+    return partial(ufunc, signature=loop, casting="unsafe")
+
+
+_EXACT = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}
+"""Kinds of dtype that NumPy converts to each kind with the device's result."""
+
+
+def _converts(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    return source.kind in _EXACT.get(target.kind, "")
+
+
+def _bind_known(
+    compute: Compute,
+    takes: tuple[np.dtype[Any], ...],
+    operands: tuple[np.dtype[Any], ...],
+    widened: Compute | None,
+) -> Compute:
+    if operands == takes:
+        return compute
+    if widened is not None and all(map(_converts, operands, takes)):
+        return widened
+    casts = tuple(map(between, operands, takes))
+    if len(casts) == 1:
+        (only,) = casts
+        return lambda lanes: compute(only(lanes))
+    return lambda *lanes: compute(*[cast(x) for cast, x in zip(casts, lanes, strict=True)])
 
 
 def _bind_one(compute: Compute, takes: np.dtype[Any]) -> Compute:
@@ -88,12 +124,16 @@ def _bind_one(compute: Compute, takes: np.dtype[Any]) -> Compute:
     return run
 
 
-def _bind_two(compute: Compute, takes_left: np.dtype[Any], takes_right: np.dtype[Any]) -> Compute:
+def _bind_ufunc(compute: Compute, takes: tuple[np.dtype[Any], ...], widened: Compute) -> Compute:
+    takes_left, takes_right = takes
+    exact_left, exact_right = (_EXACT.get(dtype.kind, "") for dtype in takes)
+
     def run(left: Lanes, right: Lanes) -> Lanes:
-        if left.dtype is not takes_left:
-            left = convert(left, takes_left)
-        if right.dtype is not takes_right:
-            right = convert(right, takes_right)
-        return compute(left, right)
+        left_type, right_type = left.dtype, right.dtype
+        if left_type is takes_left and right_type is takes_right:
+            return compute(left, right)
+        if left_type.kind in exact_left and right_type.kind in exact_right:
+            return widened(left, right)
+        return compute(convert(left, takes_left), convert(right, takes_right))
 
     return run

@@ -6,23 +6,34 @@ Complex functions are NumPy's: C99's values at infinities and branch cuts.
 from __future__ import annotations
 
 import cmath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wia_lab.simt.semantics.arithmetic import complex_quotient
-from wia_lab.simt.semantics.casts import Lanes
 from wia_lab.simt.semantics.dtypes import BOOL, FLOAT64
 from wia_lab.simt.semantics.mathematics import FUNCTIONS
 from wia_lab.simt.semantics.selection import fmax, fmin
-from wia_lab.simt.semantics.table import TABLE, Builder, Plan, Typed, implements, in_result, select
+from wia_lab.simt.semantics.table import (
+    Builder,
+    Plan,
+    Typed,
+    implements,
+    in_arguments,
+    in_result,
+    select,
+)
+
+if TYPE_CHECKING:
+    from wia_lab.simt.semantics.casts import Lanes
 
 _FLOATING = (
-    *("sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh arcsinh arccosh arctanh "
-      "deg2rad radians rad2deg degrees log log2 log10").split(),
+    *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.hypot),
+    *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
+    *(np.deg2rad, np.radians, np.rad2deg, np.degrees, np.log, np.log2, np.log10),
 )
-for _name in _FLOATING:
-    implements(getattr(np, _name))(in_result(getattr(np, _name)))
+for _floating in _FLOATING:
+    implements(_floating)(in_result(_floating))
 
 
 def _in_common(ufunc: np.ufunc) -> Builder:
@@ -40,11 +51,12 @@ def _in_common(ufunc: np.ufunc) -> Builder:
     return build
 
 
-for _ufunc in (
+_PREDICATES = (
     *(np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal),
     *(np.logical_and, np.logical_or, np.logical_xor, np.logical_not),
-):
-    implements(_ufunc)(_in_common(_ufunc))
+)
+for _predicate in _PREDICATES:
+    implements(_predicate)(_in_common(_predicate))
 
 
 def _extremum(ufunc: np.ufunc, of_floats: Any) -> Builder:
@@ -67,8 +79,9 @@ implements(np.fmin)(_extremum(np.fmin, fmin))
 implements(np.maximum)(_extremum(np.maximum, _keeping_nan(np.maximum, fmax)))
 implements(np.minimum)(_extremum(np.minimum, _keeping_nan(np.minimum, fmin)))
 
-for _ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.conjugate):
-    implements(_ufunc)(in_result(_ufunc))
+_BITWISE = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.conjugate)
+for _bitwise in _BITWISE:
+    implements(_bitwise)(in_result(_bitwise))
 
 
 def _shift(ufunc: np.ufunc) -> Builder:
@@ -110,10 +123,9 @@ _CMATH = {
 }
 for _name, _compute in _CMATH.items():
     implements(getattr(cmath, _name))(in_result(_compute))
-for _name in ("isnan", "isinf", "isfinite"):
-    implements(getattr(cmath, _name))(
-        lambda typed, test=getattr(np, _name): Plan(test, typed.args)
-    )
+_TESTS = {cmath.isnan: np.isnan, cmath.isinf: np.isinf, cmath.isfinite: np.isfinite}
+for _key, _test in _TESTS.items():
+    implements(_key)(in_arguments(_test))
 
 
 @implements(cmath.log)
@@ -122,7 +134,3 @@ def complex_log(typed: Typed) -> Plan:
     if len(typed.args) == 1:
         return Plan(np.log, typed.args)
     return Plan(lambda z, base: complex_quotient(np.log(z), np.log(base)), typed.args)
-
-
-SCALAR_UFUNCS = frozenset(key for key in TABLE if isinstance(key, np.ufunc))
-"""The universal functions that work in kernels."""
