@@ -37,7 +37,7 @@ SIGNATURES = {
     "banks": (f"void(int64[:, ::1], int64, int64, {_LANES}, int64, int64, {_MASK})",),
     "active_warps": (f"UniTuple(int64, 2)({_MASK})",),
     "split_warps": (f"int64({_MASK}, {_MASK})",),
-    "mark_warps": (f"void({_MASK}, int64[::1])",),
+    "mark_warps": (f"void({_MASK}, int64[::1], int64)",),
     "count_marks": ("UniTuple(int64, 2)(readonly uint8[::1], int64, int64, int64)",),
 }
 
@@ -308,11 +308,11 @@ def split_warps(taken: np.ndarray, fallen: np.ndarray) -> int:
     return warps
 
 
-def mark_warps(active: np.ndarray, counts: np.ndarray) -> None:
-    """Add one to `counts` (one a warp) for each warp with an active lane."""
+def mark_warps(active: np.ndarray, counts: np.ndarray, amount: int) -> None:
+    """Add `amount` to `counts` (one a warp) for each warp with an active lane."""
     octets = active.view(np.uint64)
     for warp in range(counts.size):
-        counts[_at(warp)] += _active_lanes(octets, warp) > 0
+        counts[_at(warp)] += amount if _active_lanes(octets, warp) else 0
 
 
 def count_marks(marks: np.ndarray, shift: int, base: int, mark: int) -> tuple[int, int]:

@@ -1,0 +1,362 @@
+"""Counters under Nsight Compute's definitions, of warp-level executions.
+
+A *request* is one warp executing one memory instruction with at least one active lane. *Sectors*
+are the 32-byte pieces that the L1 cache is asked for: an upper bound on what DRAM delivers, since
+L1 and L2 may hold them. A *wavefront* is one pass through shared memory; *bank conflicts* are the
+wavefronts beyond those that the width of the access needs. What a compiler would merge (two loads
+of one cell, neighbouring loads) is counted as the source has it.
+
+Counts are kept in one table of int64, a row for each pair of source place and array, and summed
+when the launch has ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wia_lab.simt import compiled
+from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Launch, Listener, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wia_lab.simt.memory import Space
+
+LOADED, STORED, UPDATED = 1, 2, 4  # bits of a space's marks
+WIDTHS = (16, 8, 4, 2, 1)  # bytes that one lane can access in one instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a kernel, or one line of it, did. Warp-level executions unless the name says more."""
+
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_load_ideal_sectors: int = 0  # ⌈distinct bytes / 32⌉, summed over requests
+    global_load_bytes: int = 0  # of all lanes
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    global_store_ideal_sectors: int = 0
+    global_store_bytes: int = 0
+    global_atomic_requests: int = 0
+    global_atomic_sectors: int = 0
+    global_atomic_ideal_sectors: int = 0
+    global_atomic_bytes: int = 0
+    async_copies: int = 0
+    async_copy_sectors: int = 0
+    async_copy_ideal_sectors: int = 0
+    async_copy_bytes: int = 0  # read from global memory; zero-filled lanes read nothing
+    shared_load_requests: int = 0
+    shared_load_wavefronts: int = 0
+    shared_load_bank_conflicts: int = 0
+    shared_load_bytes: int = 0
+    shared_store_requests: int = 0
+    shared_store_wavefronts: int = 0
+    shared_store_bank_conflicts: int = 0
+    shared_store_bytes: int = 0
+    shared_atomic_requests: int = 0
+    shared_atomic_wavefronts: int = 0
+    shared_atomic_bank_conflicts: int = 0
+    shared_atomic_bytes: int = 0
+    async_copy_shared_requests: int = 0
+    async_copy_shared_wavefronts: int = 0
+    async_copy_shared_bank_conflicts: int = 0
+    async_copy_shared_bytes: int = 0
+    atomics: int = 0
+    local_loads: int = 0
+    local_stores: int = 0
+    constant_loads: int = 0
+    divergent_branches: int = 0  # warps whose lanes went both ways
+    barriers: int = 0
+    warp_syncs: int = 0  # syncwarp, shuffles, votes, match
+    fences: int = 0
+    warp_instructions: int = 0
+    thread_instructions: int = 0
+    integer_operations: int = 0  # from here on: of all lanes
+    float16_operations: int = 0
+    float32_operations: int = 0
+    float64_operations: int = 0
+    special_operations: int = 0  # square roots, exponentials, sines
+    conversion_operations: int = 0
+    logic_operations: int = 0
+    control_operations: int = 0
+
+    @property
+    def shared_accesses(self) -> int:
+        """Loads, stores and atomics of shared memory, warp-level."""
+        return self.shared_load_requests + self.shared_store_requests + self.shared_atomic_requests
+
+    @property
+    def active_lanes(self) -> float:
+        """Mean lanes that executed an instruction: 32 where no warp was split or partial."""
+        if not self.warp_instructions:
+            return 0.0
+        return self.thread_instructions / self.warp_instructions
+
+    @property
+    def load_sectors_per_request(self) -> float:
+        """Sectors a global load request: 4 at best for 4-byte elements."""
+        return self.global_load_sectors / max(self.global_load_requests, 1)
+
+    @property
+    def store_sectors_per_request(self) -> float:
+        """Sectors a global store request: 4 at best for 4-byte elements."""
+        return self.global_store_sectors / max(self.global_store_requests, 1)
+
+
+NAMES = tuple(field.name for field in fields(Counts))
+COLUMN = {name: number for number, name in enumerate(NAMES)}
+FIRST_COLUMN = {
+    ("global", "load"): COLUMN["global_load_requests"],
+    ("global", "store"): COLUMN["global_store_requests"],
+    ("global", "atomic"): COLUMN["global_atomic_requests"],
+    ("shared", "load"): COLUMN["shared_load_requests"],
+    ("shared", "store"): COLUMN["shared_store_requests"],
+    ("shared", "atomic"): COLUMN["shared_atomic_requests"],
+    ("local", "load"): COLUMN["local_loads"],
+    ("local", "store"): COLUMN["local_stores"],
+    ("local", "atomic"): COLUMN["local_stores"],
+    ("const", "load"): COLUMN["constant_loads"],
+}
+MARKS = {"load": LOADED, "store": STORED, "atomic": UPDATED}
+ARITHMETIC = ("integer", "float16", "float32", "float64", "special", "conversion", "logic", "control")
+"""Kinds of operation that are counted a lane; loads, stores and syncs count as instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTraffic:
+    """How much of one global array the launch touched, each byte once.
+
+    `loaded_sectors` are the different 32-byte sectors that hold the loaded bytes;
+    `ideal_load_sectors`, the fewest that could hold so many bytes.
+    """
+
+    name: str
+    nbytes: int
+    loaded_bytes: int
+    loaded_sectors: int
+    stored_bytes: int
+    stored_sectors: int
+    counters: Counts
+
+    @property
+    def ideal_load_sectors(self) -> int:
+        """⌈distinct bytes loaded / 32⌉."""
+        return -(-self.loaded_bytes // 32)
+
+    @property
+    def ideal_store_sectors(self) -> int:
+        """⌈distinct bytes stored / 32⌉."""
+        return -(-self.stored_bytes // 32)
+
+
+class Counters(Listener):
+    """Counts a launch. After `on_end`: `total()`, `by_line()` and `arrays()`."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros((64, len(NAMES)), np.int64)
+        self._rows: dict[tuple[int, int], int] = {}
+        self._sites: list[Site] = []  # one a row
+        self._spaces: dict[int, Space] = {}
+        self._marks: dict[int, tuple[np.ndarray, int]] = {}
+        self._segments: dict[int, list[Any]] = {}  # id → [segment, warps, lanes]
+        self._mask: Lanes | None = None  # the last mask counted: segments often share one
+        self._mask_counts = (0, 0)
+        self.launch: Launch | None = None
+
+    def on_launch(self, launch: Launch) -> None:
+        """Remember what is counted."""
+        self.launch = launch
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        """Forget the last chunk's mask: it need not live on."""
+        self._mask = None
+
+    def on_segment(self, segment: Any, active: Lanes) -> None:
+        """Count how often, and by how many lanes, a straight piece of code was executed."""
+        warps, lanes = self._count(active)
+        entry = self._segments.get(id(segment))
+        if entry is None:
+            entry = self._segments[id(segment)] = [segment, 0, 0]
+        entry[1] += warps
+        entry[2] += lanes
+
+    def on_access(self, access: Access) -> None:
+        """Count the sectors or wavefronts of one access."""
+        space = access.space
+        row = self._row(access.site, space)
+        column = FIRST_COLUMN[space.kind, access.kind]
+        if access.kind == "atomic":
+            self._table[row, COLUMN["atomics"]] += self._count(access.active)[0]
+        if space.kind == "global":
+            self._sectors(row, column, access, MARKS[access.kind])
+        elif space.kind == "shared":
+            self._banks(row, column, space, access.offsets, access.nbytes, access.active)
+        else:
+            self._table[row, column] += self._count(access.active)[0]
+
+    def on_async_copy(self, copy: AsyncCopy) -> None:
+        """Count both ends of a copy: sectors read, wavefronts written."""
+        row = self._row(copy.site, copy.source)
+        column = COLUMN["async_copies"]
+        issued = self._count(copy.active)[0]
+        before = self._table[row, column]
+        reading = np.logical_and(copy.active, np.logical_not(copy.zero_filled))
+        marks, shift = self._marks_of(copy.source)
+        compiled.sectors(
+            self._table,
+            row,
+            column,
+            copy.source_offsets,
+            copy.nbytes,
+            copy.source.base,
+            reading,
+            marks,
+            shift,
+            LOADED,
+        )
+        self._table[row, column] = before + issued  # a copy of zeros is issued all the same
+        self._banks(
+            row,
+            COLUMN["async_copy_shared_requests"],
+            copy.destination,
+            copy.destination_offsets,
+            copy.nbytes,
+            copy.active,
+        )
+
+    def on_branch(self, site: Site, taken: Lanes, fallen: Lanes) -> None:
+        """Count warps whose lanes went both ways."""
+        self._add(site, "divergent_branches", compiled.split_warps(taken, fallen))
+
+    def on_barrier(self, site: Site, lanes: Lanes) -> None:
+        """Count warps at a block barrier."""
+        self._add(site, "barriers", self._count(lanes)[0])
+
+    def on_grid_barrier(self, site: Site, lanes: Lanes) -> None:
+        """Count warps at a grid barrier."""
+        self._add(site, "barriers", self._count(lanes)[0])
+
+    def on_warp_sync(self, site: Site, lanes: Lanes, members: Lanes, name: str) -> None:
+        """Count warps that executed a warp operation."""
+        self._add(site, "warp_syncs", self._count(lanes)[0])
+
+    def on_fence(self, site: Site, lanes: Lanes, scope: str) -> None:
+        """Count warps that executed a fence."""
+        self._add(site, "fences", self._count(lanes)[0])
+
+    def total(self) -> Counts:
+        """Counts of the whole launch."""
+        rows = self._table[: len(self._sites)].sum(axis=0)
+        for operations in self._operations().values():
+            rows += operations
+        return counts_of(rows)
+
+    def by_line(self) -> dict[tuple[str, int], Counts]:
+        """Counts of each source line that did anything, by file and line."""
+        lines = self._operations()
+        for row, site in enumerate(self._sites):
+            key = (site.file, site.line)
+            lines[key] = lines.get(key, 0) + self._table[row]
+        return {key: counts_of(lines[key]) for key in sorted(lines)}
+
+    def arrays(self) -> tuple[ArrayTraffic, ...]:
+        """Traffic of each global array that was touched, in the order of the arguments."""
+        return tuple(
+            self._traffic(space)
+            for number, space in sorted(self._spaces.items())
+            if space.kind == "global"
+        )
+
+    def _traffic(self, space: Space) -> ArrayTraffic:
+        marks, shift = self._marks[space.number]
+        rows = [row for (_, number), row in self._rows.items() if number == space.number]
+        return ArrayTraffic(
+            space.name,
+            int(np.prod(space.shape, dtype=np.int64)) * space.dtype.itemsize,
+            *compiled.count_marks(marks, shift, space.base, LOADED),
+            *compiled.count_marks(marks, shift, space.base, STORED),
+            counts_of(self._table[rows].sum(axis=0)),
+        )
+
+    def _operations(self) -> dict[tuple[str, int], Any]:
+        """Instructions and arithmetic of each line, as rows of the table."""
+        lines: dict[tuple[str, int], Any] = {}
+        for segment, warps, lanes in self._segments.values():
+            for line, kinds in segment.operations.items():
+                key = (segment.site.file, line)
+                row = lines.setdefault(key, np.zeros(len(NAMES), np.int64))
+                instructions = sum(kinds.values())
+                row[COLUMN["warp_instructions"]] += instructions * warps
+                row[COLUMN["thread_instructions"]] += instructions * lanes
+                for kind in ARITHMETIC:
+                    row[COLUMN[f"{kind}_operations"]] += kinds.get(kind, 0) * lanes
+        return lines
+
+    def _sectors(self, row: int, column: int, access: Access, mark: int) -> None:
+        space = access.space
+        marks, shift = self._marks_of(space)
+        for offsets, width in pieces(access.offsets, access.nbytes):
+            compiled.sectors(
+                self._table,
+                row,
+                column,
+                offsets,
+                width,
+                space.base,
+                access.active,
+                marks,
+                shift,
+                mark,
+            )
+
+    def _banks(
+        self, row: int, column: int, space: Space, offsets: Lanes, nbytes: int, active: Lanes
+    ) -> None:
+        for part, width in pieces(offsets, nbytes):
+            compiled.banks(self._table, row, column, part, width, space.base, active)
+
+    def _count(self, active: Lanes) -> tuple[int, int]:
+        """Warps with an active lane, and active lanes."""
+        if active is not self._mask:
+            self._mask, self._mask_counts = active, compiled.active_warps(active)
+        return self._mask_counts
+
+    def _add(self, site: Site, name: str, amount: int) -> None:
+        self._table[self._row(site, None), COLUMN[name]] += amount
+
+    def _row(self, site: Site, space: Space | None) -> int:
+        key = (site.number, -1 if space is None else space.number)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = len(self._sites)
+            self._sites.append(site)
+            if space is not None:
+                self._spaces[space.number] = space
+            if row == len(self._table):
+                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        return row
+
+    def _marks_of(self, space: Space) -> tuple[np.ndarray, int]:
+        found = self._marks.get(space.number)
+        if found is None:
+            shift = (space.granule & -space.granule).bit_length() - 1
+            marks = np.zeros((space.data.nbytes >> shift) + 1, np.uint8)
+            found = self._marks[space.number] = (marks, shift)
+        return found
+
+
+def pieces(offsets: Lanes, nbytes: int) -> Iterable[tuple[Lanes, int]]:
+    """The instructions that an access needs: one up to 16 bytes, more for an odd or larger size."""
+    if nbytes in WIDTHS:
+        return ((offsets, nbytes),)
+    width = next(width for width in WIDTHS if nbytes % width == 0)
+    return ((offsets + part, width) for part in range(0, nbytes, width))
+
+
+def counts_of(row: Iterable[int]) -> Counts:
+    """Counts from one row of the table."""
+    return Counts(*map(int, row))
