@@ -1,0 +1,10 @@
+"""MUST GET: unwritten. Leaves the last element out."""
+
+from wia_lab import cuda
+
+
+@cuda.jit
+def add_one(out, a):
+    i = cuda.grid(1)
+    if i < out.size - 1:
+        out[i] = a[i] + 1

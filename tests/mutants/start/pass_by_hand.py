@@ -1,0 +1,10 @@
+"""MUST PASS. Counts the thread's number itself."""
+
+from wia_lab import cuda
+
+
+@cuda.jit
+def add_one(out, a):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < out.size:
+        out[i] = a[i] + 1

@@ -1,0 +1,25 @@
+"""MUST GET: gate, cause global load sectors. Shares b, and fetches a for each product."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+TILE = 16
+
+
+@cuda.jit
+def tiled_matmul(a, b, c):
+    tile_b = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    total = float32(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        kb = t * TILE + y
+        tile_b[y, x] = b[kb, column] if kb < b.shape[0] and column < b.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            if row < a.shape[0] and t * TILE + k < a.shape[1]:
+                total += a[row, t * TILE + k] * tile_b[k, x]
+        cuda.syncthreads()
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = total

@@ -1,0 +1,27 @@
+"""MUST GET: gate, cause global load sectors. Fills the tiles, then multiplies from global memory all the same."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+TILE = 16
+
+
+@cuda.jit
+def tiled_matmul(a, b, c):
+    tile_a = cuda.shared.array((TILE, TILE), float32)
+    tile_b = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    total = float32(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        ka, kb = t * TILE + x, t * TILE + y
+        tile_a[y, x] = a[row, ka] if row < a.shape[0] and ka < a.shape[1] else float32(0)
+        tile_b[y, x] = b[kb, column] if kb < b.shape[0] and column < b.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            if t * TILE + k < a.shape[1] and row < a.shape[0] and column < b.shape[1]:
+                total += a[row, t * TILE + k] * b[t * TILE + k, column]
+        cuda.syncthreads()
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = total

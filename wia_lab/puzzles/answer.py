@@ -1,0 +1,176 @@
+"""What a learner hands to `check`: is it a kernel that can be launched at all?
+
+Everything here is found before the first launch, so that the usual slips (a stub left as it was, a
+forgotten decorator, cells run out of order) get one sentence each and not a compiler's traceback.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+import textwrap
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from wia_lab.puzzles.puzzle import Diagnosis
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.puzzle import Puzzle
+
+
+class Refused(Exception):
+    """An answer that cannot be judged further; carries the diagnosis."""
+
+    def __init__(self, kind: str, text: str, line: int | None = None) -> None:
+        super().__init__(text)
+        self.diagnosis = Diagnosis(kind, text, line)
+
+
+def kernel_function(puzzle: Puzzle, answer: object) -> FunctionType:
+    """Return the plain Python function of an answer, or say why there is none.
+
+    Raises
+    ------
+    Refused
+        With kind not-a-kernel, arity, duplicate, undefined-name or stub.
+    """
+    function = _python_function(puzzle, answer)
+    _refuse_signature(puzzle, function)
+    source = _source(function)
+    if source is not None:
+        _refuse_stub(puzzle, source)
+        _refuse_duplicate(puzzle, function)
+    _refuse_undefined(function)
+    return function
+
+
+def _python_function(puzzle: Puzzle, answer: object) -> FunctionType:
+    name = puzzle.function
+    function = getattr(answer, "py_func", None)
+    if isinstance(function, FunctionType):
+        options = getattr(answer, "targetoptions", {})
+        if getattr(answer, "is_device", False) or options.get("device"):
+            _not_a_kernel(f"{name} is a device function: write @cuda.jit without device=True")
+        return function
+    if isinstance(answer, FunctionType):
+        line = answer.__code__.co_firstlineno
+        _not_a_kernel(f"{name} is a plain Python function: add @cuda.jit above def {name}", line)
+    if answer is None or answer is Ellipsis:
+        _not_a_kernel(
+            f"the check got {answer!r} instead of a kernel: run the cell that defines {name}, "
+            f'then check("{puzzle.id}", {name}) with no parentheses after {name}'
+        )
+    if any(hasattr(answer, name) for name in ("kernel", "dispatcher", "griddim")):
+        _not_a_kernel(f"pass {name} without [grid, block]: the check chooses its own launches")
+    _not_a_kernel(
+        f"the check got {_kind(answer)} instead of a kernel: "
+        f"pass the function {name} that stands under @cuda.jit"
+    )
+    raise AssertionError
+
+
+def _not_a_kernel(text: str, line: int | None = None) -> None:
+    raise Refused("not-a-kernel", text, line)
+
+
+def _kind(answer: object) -> str:
+    name = type(answer).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _refuse_signature(puzzle: Puzzle, function: FunctionType) -> None:
+    """Refuse another number of parameters, or the right names in another order."""
+    names = tuple(inspect.signature(function).parameters)
+    line = function.__code__.co_firstlineno
+    if len(names) != len(puzzle.signature):
+        raise Refused(
+            "arity",
+            f"{function.__name__}({', '.join(names)}) has {len(names)} parameters, but the check "
+            f"calls {puzzle.usage}: write def {puzzle.usage}:",
+            line,
+        )
+    if set(names) == set(puzzle.signature) and names != puzzle.signature:
+        raise Refused(
+            "arity",
+            f"{function.__name__}({', '.join(names)}) has its parameters in another order than "
+            f"the check passes them: write def {puzzle.usage}:",
+            line,
+        )
+
+
+def _source(function: FunctionType) -> str | None:
+    """Source of the definition; None where Python does not have it (typed at a bare prompt)."""
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError, IndentationError):
+        return None
+
+
+def _refuse_stub(puzzle: Puzzle, source: str) -> None:
+    """Refuse a body that stores nothing and calls nothing for its effect: nobody filled it in."""
+    [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
+    nodes = [node for statement in definition.body for node in ast.walk(statement)]
+    if not any(_has_effect(node) for node in nodes) or any(map(_raises_stub, nodes)):
+        raise Refused(
+            "stub",
+            f"{puzzle.function} is still the stub: write your answer where it says "
+            f'YOUR CODE HERE, or ask hint("{puzzle.id}").',
+            definition.lineno,
+        )
+
+
+def _has_effect(node: ast.AST) -> bool:
+    """A store into an array, or a call that is a statement of its own."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+
+
+def _raises_stub(node: ast.AST) -> bool:
+    """`raise NotImplementedError`, with or without parentheses: nbgrader's own stub."""
+    if not isinstance(node, ast.Raise):
+        return False
+    what = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return isinstance(what, ast.Name) and what.id == "NotImplementedError"
+
+
+def _refuse_duplicate(puzzle: Puzzle, function: FunctionType) -> None:
+    """Refuse a cell that defines the kernel twice: a learner then edits the one that loses."""
+    lines, _ = inspect.findsource(function)
+    tree = ast.parse("".join(lines))
+    same = [
+        node.lineno
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__
+    ]
+    if len(same) > 1:
+        raise Refused(
+            "duplicate",
+            f"{puzzle.function} is defined on lines {' and '.join(map(str, same))} of one cell, "
+            "and only the last counts: keep one",
+            same[-1],
+        )
+
+
+def _refuse_undefined(function: FunctionType) -> None:
+    """Refuse a name that no cell has defined yet."""
+    line = function.__code__.co_firstlineno
+    for instruction in dis.get_instructions(function):
+        line = _line_of(instruction) or line
+        name = instruction.argval
+        if instruction.opname != "LOAD_GLOBAL" or name in function.__globals__:
+            continue
+        if not hasattr(builtins, name):
+            raise Refused(
+                "undefined-name",
+                f"line {line}: {name} is not defined: run the cells above this one first "
+                f"(Run > Run All Above Selected Cell), or define {name} before the kernel runs",
+                line,
+            )
+
+
+def _line_of(instruction: dis.Instruction) -> int | None:
+    positions: Any = instruction.positions
+    return positions.lineno if positions else None

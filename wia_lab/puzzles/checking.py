@@ -1,0 +1,72 @@
+"""`check` and `hint`: what a notebook calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wia_lab.errors import CheckFailed, WiaLabError
+from wia_lab.puzzles.curriculum import find
+from wia_lab.puzzles.judge import judge
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.puzzle import Puzzle, Verdict
+
+_seen: dict[str, int] = {}
+"""Number of the last hint shown in this process, by puzzle."""
+
+
+def check(puzzle: str, answer: object) -> None:
+    """Judge an answer; print one line when it passes.
+
+    Parameters
+    ----------
+    puzzle
+        The puzzle's id, as in its notebook's name: "tiled-matmul".
+    answer
+        The kernel: the function under `@cuda.jit`, not called and not configured.
+
+    Raises
+    ------
+    CheckFailed
+        An AssertionError whose message is the diagnosis: what is wrong with which input, which
+        thread and line did it, and the likely cause.
+    """
+    record = find(puzzle)
+    verdict = judge(record, answer)
+    if verdict.diagnosis is not None:
+        raise CheckFailed(f"{record.id} is not right yet.\n{verdict.diagnosis.text}")
+    print(passing_text(record, verdict))  # noqa: T201 - the line that a notebook shows
+
+
+def passing_text(puzzle: Puzzle, verdict: Verdict) -> str:
+    """The line of a passed check, and a line for each note."""
+    gates = [entry.text for entry in verdict.entries[1:]]
+    first = f"{puzzle.id}: passed on {len(verdict.runs)} inputs, no hazard."
+    return "\n".join([" ".join([first, *(f"{text}." for text in gates)])]
+                     + [f"Note: {note}" for note in verdict.notes])
+
+
+def hint(puzzle: str, number: int | None = None) -> None:
+    """Print a hint of a puzzle: number 1, 2 or 3, or the next one that this process has not shown.
+
+    Each says more than the one before; after the last, the last is shown again.
+    """
+    record = find(puzzle)
+    if number is None:
+        number = min(_seen.get(record.id, 0) + 1, len(record.hints))
+    _seen[record.id] = number
+    print(hint_text(record, number))  # noqa: T201 - as above
+
+
+def hint_text(puzzle: Puzzle, number: int) -> str:
+    """A hint with its number, counted from 1.
+
+    Raises
+    ------
+    WiaLabError
+        When the puzzle has no hint of that number.
+    """
+    count = len(puzzle.hints)
+    if not 1 <= number <= count:
+        raise WiaLabError(f"{puzzle.id} has no hint {number}: it has hints 1 to {count}")
+    return f"Hint {number} of {count}: {puzzle.hints[number - 1]}"

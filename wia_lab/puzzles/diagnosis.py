@@ -1,0 +1,176 @@
+"""From a run that went wrong to the sentences that a learner can act on.
+
+The order is by what explains most: a hazard, then a cell that nobody wrote or that is wrong, then
+an input that was written to. For a wrong cell the text says who wrote it and on which line, and
+names the likely cause by comparing the output with what known mistakes compute.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wia_lab.puzzles.puzzle import Diagnosis
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wia_lab.puzzles.puzzle import Arrays, Puzzle, Run, Suspect
+
+ORDER = (
+    "out-of-bounds",
+    "divergent-barrier",
+    "no-progress",
+    "async-copy",
+    "race",
+    "uninitialised-read",
+)
+"""Kinds of hazard, those first that cause the others: a lost barrier also leaves cells unwritten."""
+
+ADVICE = {
+    "out-of-bounds": "Guard the access: only threads whose index lies inside the array may do it.",
+    "divergent-barrier": (
+        "Every thread of the block must reach every cuda.syncthreads(): move it out of the if, "
+        "and let threads that have no work skip the work, not the barrier."
+    ),
+    "no-progress": "Threads wait for something that nobody will do: look at the loop's condition.",
+    "race": (
+        "Two threads touch one cell and nothing orders them: put cuda.syncthreads() between the "
+        "two, where all threads of the block pass."
+    ),
+    "uninitialised-read": (
+        "Shared memory holds leftovers until somebody writes it: every cell that is read needs a "
+        "thread that fills it, with 0 where the data ends."
+    ),
+}
+LIKELY_WARNINGS = ("negative-index", "division-by-zero", "write-overlap")
+
+
+def diagnose(puzzle: Puzzle, runs: Sequence[Run]) -> Diagnosis | None:
+    """Say what is wrong with the first run that went wrong; None when all are right."""
+    for run in runs:
+        if run.errors:
+            return _hazard(run)
+        wrong = wrong_cells(puzzle, run)
+        for name, cells in wrong.items():
+            if cells.any():
+                return _cell(puzzle, runs, run, name, np.flatnonzero(cells))
+        if run.changed:
+            return _changed(run)
+    return None
+
+
+def wrong_cells(puzzle: Puzzle, run: Run) -> dict[str, np.ndarray]:
+    """For each output, the cells (flat) that differ from the reference by more than rounding."""
+    inputs = run.case.inputs
+    want, allowed = puzzle.reference(**inputs), puzzle.rounding(**inputs)
+    return {
+        name: ~_agrees(got, want[name], allowed[name]).reshape(-1)
+        for name, got in run.outputs.items()
+    }
+
+
+def _agrees(got: np.ndarray, want: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Cells that are equal up to `allowed`; a NaN agrees with a NaN."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got.astype(np.float64) - want) <= allowed
+    return near | (np.isnan(got) & np.isnan(want))
+
+
+def _hazard(run: Run) -> Diagnosis:
+    """The error that explains most, and how many there are."""
+    errors = sorted(run.errors, key=lambda each: ORDER.index(each.kind))
+    first = errors[0]
+    text = f"With {run.case.name}: {_sentence(first.message)}"
+    if first.kind in ADVICE:
+        text += f"\n{ADVICE[first.kind]}"
+    if len(errors) > 1:
+        text += f"\nMore of the kind: {len(errors) - 1} (simulate() lists them in report.hazards)."
+    return Diagnosis(first.kind, text, first.line)
+
+
+def _cell(
+    puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.ndarray
+) -> Diagnosis:
+    """The first wrong cell of an output: who wrote it, what it should be, and the likely cause."""
+    writers, first = run.writers[name], cells[0]
+    got = run.outputs[name]
+    place = f"{name}[{', '.join(map(str, np.unravel_index(first, got.shape)))}]"
+    share = f"{cells.size:,} of {got.size:,} cells of {name} are wrong"
+    want = puzzle.reference(**run.case.inputs)[name].reshape(-1)[first]
+    cause = _cause(puzzle, runs, run)
+    if writers.thread[first] < 0:
+        kind, line = "unwritten", None
+        text = f"With {run.case.name}: nobody wrote {place}; {share}."
+        if (writers.thread < 0).all():
+            text = f"With {run.case.name}: the kernel wrote nothing to {name}."
+    else:
+        kind, line = "wrong-value", int(writers.line[first])
+        who = run.thread_name(int(writers.thread[first]))
+        text = (
+            f"With {run.case.name}: {place} is {got.reshape(-1)[first]:.6g} but should be "
+            f"{want:.6g}; {share}.\nWritten on line {line} by {who}."
+        )
+    if cause is None:
+        return Diagnosis(kind, text, line)
+    return Diagnosis(kind, f"{text}\nLikely cause: {cause[1]}", line, cause[0])
+
+
+def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | None:
+    """Name and sentence of what most likely went wrong in `run`, where anything tells."""
+    for hazard in run.hazards:
+        if hazard.kind in LIKELY_WARNINGS:
+            return hazard.kind, _sentence(hazard.message)
+    matching = [each for each in puzzle.suspects if _explains(puzzle, each, run)]
+    # A mistake explains every launch, not only this one; where two kinds agree here, others decide
+    best = max(matching, default=None, key=lambda each: _matches(puzzle, each, runs))
+    if best is not None:
+        return best.name, best.sentence
+    if _added_to_poison(run):
+        return "added-to-output", (
+            "the kernel adds to what the output held before. Outputs start with arbitrary "
+            "values: keep the sum in a variable and store it with =."
+        )
+    return None
+
+
+def _matches(puzzle: Puzzle, suspect: Suspect, runs: Sequence[Run]) -> int:
+    return sum(_same(puzzle, suspect.formula(**run.case.inputs), run) for run in runs)
+
+
+def _explains(puzzle: Puzzle, suspect: Suspect, run: Run) -> bool:
+    """Whether the suspect computes what this wrong run holds, and something wrong at all."""
+    return _same(puzzle, suspect.formula(**run.case.inputs), run)
+
+
+def _same(puzzle: Puzzle, suspected: Arrays, run: Run) -> bool:
+    """Whether all outputs are the suspected ones, up to four times the rounding allowed."""
+    allowed = puzzle.rounding(**run.case.inputs)
+    return all(
+        _agrees(got, suspected[name], 4 * allowed[name]).all() for name, got in run.outputs.items()
+    )
+
+
+def _added_to_poison(run: Run) -> bool:
+    """Whether cells that somebody wrote still hold NaN, though no input does."""
+    if any(np.isnan(array).any() for array in run.case.inputs.values()):
+        return False
+    return any(
+        bool(np.isnan(got.reshape(-1)[run.writers[name].thread >= 0]).any())
+        for name, got in run.outputs.items()
+    )
+
+
+def _changed(run: Run) -> Diagnosis:
+    names = " and ".join(run.changed)
+    return Diagnosis(
+        "input-changed",
+        f"With {run.case.name}: the kernel wrote to {names}, which it may only read: "
+        f"write results to {' and '.join(run.case.outputs)}.",
+    )
+
+
+def _sentence(message: str) -> str:
+    """The message with a full stop."""
+    return message if message.endswith((".", "!", "?")) else f"{message}."

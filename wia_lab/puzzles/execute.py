@@ -1,0 +1,58 @@
+"""Run an answer on the simulator: one case in, one `Run` of plain data out."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wia_lab.puzzles.puzzle import Run
+from wia_lab.puzzles.recorders import FlightRecorder, WriterRecorder
+from wia_lab.simt import launch
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
+    from wia_lab.puzzles.puzzle import Case
+
+DEVICE = "H200"
+
+
+def execute(function: FunctionType, case: Case) -> Run:
+    """Launch `function` on copies of the case's arrays and record what a judge needs.
+
+    Whatever the simulator raises (a typing error, a launch error, a limit) passes through.
+    """
+    arguments = {name: array.copy() for name, array in case.arguments.items()}
+    names = dict(zip(inspect.signature(function).parameters, arguments, strict=True))
+    writers = WriterRecorder(
+        (ours, arguments[theirs].size) for ours, theirs in names.items() if theirs in case.outputs
+    )
+    flight = FlightRecorder()
+    report = launch.run(
+        function,
+        case.grid,
+        case.block,
+        tuple(arguments.values()),
+        shared_bytes=0,
+        device=DEVICE,
+        listeners=[writers, flight],
+    )
+    return Run(
+        case=case,
+        outputs={name: arguments[name] for name in case.outputs},
+        changed=tuple(
+            name for name, given in case.inputs.items() if _differs(arguments[name], given)
+        ),
+        hazards=tuple(report.hazards),
+        counters=report.counters,
+        writers={names[ours]: each for ours, each in writers.writers.items()},
+        flight=flight.result(names),
+        thread_name=writers.naming(),
+    )
+
+
+def _differs(now: np.ndarray, then: np.ndarray) -> bool:
+    """Compare bit for bit: a NaN put into an input must not pass as equal to nothing."""
+    return now.tobytes() != then.tobytes()

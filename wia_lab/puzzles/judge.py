@@ -1,0 +1,128 @@
+"""The judge: an answer in, a `Verdict` out. It raises nothing for a learner's mistake."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import errors as numba_errors
+
+from wia_lab.errors import WiaLabError
+from wia_lab.puzzles.answer import Refused, kernel_function
+from wia_lab.puzzles.diagnosis import diagnose
+from wia_lab.puzzles.execute import execute
+from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FunctionType
+
+    from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
+
+SEED = 28
+"""Inputs of a check in a notebook are the same each time, so that its text is."""
+
+ANSWER = "right answer"
+NOTED = ("float64-arithmetic", "write-overlap", "divergent-barrier")
+"""Warnings that a passing learner should still hear."""
+
+
+def judge(puzzle: Puzzle, answer: object, *, seed: int = SEED) -> Verdict:
+    """Judge an answer on all of the puzzle's inputs, then on its gates."""
+    try:
+        function = kernel_function(puzzle, answer)
+    except Refused as refused:
+        return verdict(puzzle, (), refused.diagnosis)
+    runs: list[Run] = []
+    for case in puzzle.cases(np.random.default_rng(seed)):
+        outcome = _run(function, case)
+        if isinstance(outcome, Diagnosis):
+            return verdict(puzzle, runs, outcome)
+        runs.append(outcome)
+        if outcome.errors:
+            break
+    return verdict(puzzle, runs)
+
+
+def verdict(puzzle: Puzzle, runs: Sequence[Run], refusal: Diagnosis | None = None) -> Verdict:
+    """Judge what an answer left behind; `refusal` is why it was not run (any further).
+
+    Gates of a wrong answer get no points: what it counted is not worth counting.
+    """
+    wrong = refusal or diagnose(puzzle, runs)
+    entries = [Entry(ANSWER, wrong is None, puzzle.points, wrong.text if wrong else "right")]
+    if wrong is not None:
+        entries += [Entry(gate.name, False, gate.points, "not measured") for gate in puzzle.gates]
+        return Verdict(puzzle.id, tuple(entries), wrong, runs=tuple(runs))
+    entries += [measure(gate, runs) for gate in puzzle.gates]
+    missed = next((i for i, entry in enumerate(entries) if not entry.passed), None)
+    return Verdict(
+        puzzle.id,
+        tuple(entries),
+        None if missed is None else _missed(puzzle.gates[missed - 1], entries[missed]),
+        notes=_notes(runs),
+        runs=tuple(runs),
+    )
+
+
+def measure(gate: Gate, runs: Sequence[Run]) -> Entry:
+    """Hold a gate against the measured runs; the entry's text has naive, target and yours."""
+    measured = [run for run in runs if run.case.measured]
+    yours = [gate.measure(run) for run in measured]
+    if not measured or None in yours:
+        return Entry(gate.name, False, gate.points, f"{gate.name}: not measured, so it cannot pass")
+    passed, texts = True, []
+    for run, value in zip(measured, yours, strict=True):
+        bounds = []
+        if gate.at_least is not None:
+            bounds.append(f"at least {_number(gate.at_least(run.case))}")
+            passed &= value >= gate.at_least(run.case)
+        if gate.at_most is not None:
+            bounds.append(f"at most {_number(gate.at_most(run.case))}")
+            passed &= value <= gate.at_most(run.case)
+        naive, target = _number(gate.naive(run.case)), " and ".join(bounds)
+        texts.append(f"{gate.name}: naive {naive}, target {target}, yours {_number(value)}")
+    return Entry(gate.name, bool(passed), gate.points, "; ".join(texts))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def _missed(gate: Gate, entry: Entry) -> Diagnosis:
+    text = f"The answer is right, but {entry.text}.\n{gate.advice}"
+    return Diagnosis("gate", text, cause=gate.name)
+
+
+def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
+    """One sentence for each kind of warning and line, over all runs."""
+    found = {
+        (hazard.kind, hazard.line): hazard.message
+        for run in reversed(runs)
+        for hazard in run.hazards
+        if hazard.kind in NOTED
+    }
+    return tuple(found[key] for key in sorted(found))
+
+
+def _run(function: FunctionType, case: Case) -> Run | Diagnosis:
+    """Run one case; what stops a launch becomes a diagnosis."""
+    try:
+        return execute(function, case)
+    except numba_errors.NumbaError as error:
+        text, line = compiler_sentence(error)
+        where = "" if line is None else f"line {line}: "
+        return Diagnosis("typing", f"Numba cannot compile {function.__name__}: {where}{text}", line)
+    except WiaLabError as error:
+        return Diagnosis("launch", f"With {case.name}: {error}")
+
+
+def compiler_sentence(error: Exception) -> tuple[str, int | None]:
+    """First sentence of a compiler's error that says something, and the line it points at."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    numbers = re.findall(r"\bline (\d+)", plain)
+    for line in map(str.strip, plain.splitlines()):
+        if line and not line.startswith(("Failed in ", "- ", "File ")):
+            return line, int(numbers[-1]) if numbers else None
+    return type(error).__name__, int(numbers[-1]) if numbers else None

@@ -1,0 +1,109 @@
+"""Listeners of the judge: who wrote each output cell, and what was in flight when."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from wia_lab.puzzles.puzzle import Flight, Writers
+from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Launch, Listener, Site
+
+WARP = 32
+
+
+class WriterRecorder(Listener):
+    """Keeps the thread and the line that last wrote each cell of some outputs.
+
+    Parameters
+    ----------
+    outputs
+        Each output's parameter name in the answer, and its number of elements.
+    """
+
+    def __init__(self, outputs: Iterable[tuple[str, int]]) -> None:
+        self.writers = {
+            name: Writers(np.full(size, -1, np.int64), np.zeros(size, np.int32))
+            for name, size in outputs
+        }
+
+    def on_launch(self, launch: Launch) -> None:
+        self.launch = launch
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        lanes = np.arange(chunk.lanes)
+        block, thread = chunk.first_block + lanes // chunk.stride, lanes % chunk.stride
+        self.thread = block * chunk.threads + thread
+
+    def on_access(self, access: Access) -> None:
+        space = access.space
+        if access.kind == "load" or space.kind != "global" or space.name not in self.writers:
+            return
+        active = access.active
+        cells = (access.offsets[active] - space.origin) // space.dtype.itemsize
+        writers = self.writers[space.name]
+        writers.thread[cells] = self.thread[active]
+        writers.line[cells] = access.site.line
+
+    def naming(self) -> Callable[[int], str]:
+        """Function that puts a value of `Writers.thread` into words."""
+        launch = self.launch
+        threads = int(np.prod(launch.block))
+        full = np.ones(threads, bool)
+
+        def name(thread: int) -> str:
+            block, lane = divmod(int(thread), threads)
+            return launch.thread_name(Chunk(block, 1, threads, threads, full), lane)
+
+        return name
+
+
+class FlightRecorder(Listener):
+    """Counts asynchronous copies, and the fetches that they hide or fail to hide."""
+
+    def __init__(self) -> None:
+        self.elements: Counter[str] = Counter()
+        self.overlapped: Counter[str] = Counter()
+        self.alone: Counter[str] = Counter()
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        self.chunk = chunk
+        self.copies: dict[int, tuple[str, Lanes]] = {}  # number: source, lanes still in flight
+
+    def on_access(self, access: Access) -> None:
+        if access.kind == "load" and access.space.kind == "global":
+            self._count(access.space.name, access.active)
+
+    def on_async_copy(self, copy: AsyncCopy) -> None:
+        self.copies[copy.number] = (copy.source.name, copy.active.copy())
+        per_lane = copy.nbytes // copy.source.dtype.itemsize
+        self.elements[copy.source.name] += int(copy.active.sum()) * per_lane
+
+    def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:
+        for number, landed in arrived.items():
+            self._count(self.copies[number][0], landed)
+        for number, landed in arrived.items():
+            self.copies[number] = (self.copies[number][0], self.copies[number][1] & ~landed)
+
+    def _count(self, array: str, lanes: Lanes) -> None:
+        """Count the warps of `lanes` as fetching `array`, hidden or not."""
+        hidden = self._in_flight_beside(array)[np.arange(self.chunk.lanes) // self.chunk.stride]
+        for counter, part in ((self.overlapped, lanes & hidden), (self.alone, lanes & ~hidden)):
+            counter[array] += int(part.reshape(-1, WARP).any(axis=1).sum())
+
+    def _in_flight_beside(self, array: str) -> np.ndarray:
+        """Blocks of the chunk in which a copy of another array is in flight."""
+        blocks = np.zeros(self.chunk.blocks, bool)
+        for source, lanes in self.copies.values():
+            if source != array:
+                blocks |= lanes.reshape(self.chunk.blocks, -1).any(axis=1)
+        return blocks
+
+    def result(self, names: dict[str, str]) -> Flight:
+        """What was counted, under the puzzle's names (`names` maps the answer's to them)."""
+
+        def renamed(counter: Counter[str]) -> dict[str, int]:
+            return {to: counter[of] for of, to in names.items()}
+
+        return Flight(renamed(self.elements), renamed(self.overlapped), renamed(self.alone))

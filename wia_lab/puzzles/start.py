@@ -1,0 +1,73 @@
+"""00 start: the tools on the smallest kernel, `out[i] = a[i] + 1`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wia_lab.puzzles.inputs import cover, distinct, poisoned
+from wia_lab.puzzles.puzzle import Case, Puzzle, Suspect
+
+BLOCK = (128,)
+
+
+def cases(rng: np.random.Generator) -> list[Case]:
+    """A length that fills its blocks, one that does not, and a single element."""
+    return [_case(size, rng) for size in (512, 307, 1)]
+
+
+def _case(size: int, rng: np.random.Generator) -> Case:
+    return Case(
+        name=f"{size} element{'s' if size > 1 else ''}",
+        arguments={"out": poisoned(size), "a": distinct(size, rng)},
+        outputs=("out",),
+        grid=cover((size,), BLOCK),
+        block=BLOCK,
+    )
+
+
+def reference(a: np.ndarray) -> dict[str, np.ndarray]:
+    """Each element and one more."""
+    return {"out": a.astype(np.float64) + 1}
+
+
+def rounding(a: np.ndarray) -> dict[str, np.ndarray]:
+    """One rounding to float32: half a unit in the last place of a sum below 2."""
+    return {"out": np.full(a.shape, 2.0**-24)}
+
+
+def _first_block_only(a: np.ndarray) -> dict[str, np.ndarray]:
+    wrong = a.astype(np.float64) + 1
+    wrong[BLOCK[0] :] = np.nan
+    return {"out": wrong}
+
+
+PUZZLE = Puzzle(
+    number=0,
+    id="start",
+    title="The tools",
+    teaches="one thread computes one element, and the last block has threads with no work",
+    function="add_one",
+    signature=("out", "a"),
+    cases=cases,
+    reference=reference,
+    rounding=rounding,
+    suspects=(
+        Suspect(
+            "copied",
+            "the input is copied as it is: 1 is not added.",
+            lambda a: {"out": a.astype(np.float64)},
+        ),
+        Suspect(
+            "first-block-only",
+            "cuda.threadIdx.x starts at 0 in every block, so all blocks write the first "
+            f"{BLOCK[0]} elements: cuda.grid(1) counts through the whole grid.",
+            _first_block_only,
+        ),
+    ),
+    hints=(
+        "Thread i computes element i. cuda.grid(1) is the number of a thread in the whole grid.",
+        "The grid has whole blocks, so it may have more threads than `out` has elements. A thread "
+        "whose i is not below out.size must do nothing.",
+        "i = cuda.grid(1), then if i < out.size: and in it out[i] = a[i] + 1.",
+    ),
+)
