@@ -20,7 +20,7 @@ from wia_lab.cuda.kernel import DeviceFunction, Kernel, jit
 from wia_lab.cuda.policy import hazards
 from wia_lab.simt import stubs as _stubs
 
-IN_KERNELS = tuple(name for name in vars(_stubs.CUDA) if not name.startswith("__"))
+IN_KERNELS = _stubs.CUDA.names()
 """The names for use inside kernels."""
 
 globals().update({name: getattr(_stubs.CUDA, name) for name in IN_KERNELS})
@@ -110,13 +110,13 @@ def __dir__() -> list[str]:
 
 def _from_numba(name: str) -> Any:
     """numba.cuda's `name`; what takes a Python function takes a kernel of ours too."""
-    from wia_lab.cuda.rebind import hardware_name  # noqa: PLC0415 - only where numba-cuda is used
+    from wia_lab.cuda.rebind import hardware_name
 
     return hardware_name(name)
 
 
 def _way_out(name: str) -> str:
-    import difflib  # noqa: PLC0415 - for a misspelt name only
+    import difflib
 
     found = difflib.get_close_matches(name, __all__, n=1)
     return f"did you mean {found[0]!r}?" if found else "if numba.cuda has it, it needs a GPU"

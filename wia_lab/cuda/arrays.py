@@ -52,8 +52,8 @@ class DeviceNDArray:
         if base is None:
             self._allocation, self._offset = Allocation(extent(memory)), 0
         else:
-            self._allocation = base._allocation
-            self._offset = base._offset + _distance(memory, base.memory)
+            self._allocation = base._allocation  # noqa: SLF001 - of the same class
+            self._offset = base._offset + _distance(memory, base.memory)  # noqa: SLF001
 
     shape = property(lambda self: self.memory.shape)
     strides = property(lambda self: self.memory.strides)
@@ -156,7 +156,7 @@ class DeviceNDArray:
     # Views
 
     @property
-    def T(self) -> DeviceNDArray:  # noqa: N802 - NumPy's name
+    def T(self) -> DeviceNDArray:
         """The transpose of a matrix, in new memory, as numba-cuda makes it."""
         return self.transpose()
 
@@ -164,7 +164,7 @@ class DeviceNDArray:
         """The transpose of a 2-D array, in new memory; see `T`."""
         if axes and tuple(axes) == tuple(range(self.ndim)):
             return self
-        if self.ndim != 2:  # noqa: PLR2004 - matrices only, as in numba-cuda
+        if self.ndim != 2:
             raise NotImplementedError(
                 f"only a 2-D device array can be transposed, this one has {self.ndim} dimensions"
             )
@@ -278,6 +278,7 @@ def _distance(view: np.ndarray, base: np.ndarray) -> int:
 
 
 def check_contiguous(array: np.ndarray, what: str) -> None:
+    """Refuse an array whose bytes do not form one range, apart from repeated dimensions."""
     core = array[tuple(0 if step == 0 else slice(None) for step in array.strides)]
     if not (core.flags.c_contiguous or core.flags.f_contiguous):
         raise ValueError(
@@ -291,6 +292,6 @@ def _check_basic(item: Any) -> None:
     for each in item if isinstance(item, tuple) else (item,):
         if not (each is Ellipsis or isinstance(each, (int, np.integer, slice))):
             raise NotImplementedError(
-                f"a device array is indexed by integers and slices, not by {each!r}: copy it to the "
-                "host first"
+                f"a device array is indexed by integers and slices, not by {each!r}: copy it to "
+                "the host first"
             )

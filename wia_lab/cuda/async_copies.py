@@ -2,8 +2,8 @@
 
 Importing this module needs numba-cuda, and sets `cp_async` and its companions on `numba.cuda`. From
 compute capability 8.0 they are the instructions of "Data Movement and Conversion: Asynchronous
-copy" in the PTX ISA; below, a copy is a load and a store, and waiting does nothing. Which of the two is decided while a
-kernel is compiled, by the capability it is compiled for.
+copy" in the PTX ISA; below, a copy is a load and a store, and waiting does nothing. Which of the
+two it is depends on the capability that a kernel is compiled for.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _copy(builder: Any, size: int, dst: Any, src: Any, source_size: Any = None) 
     builder.store(value, builder.inttoptr(dst, kind.as_pointer()), align=size)
 
 
-@intrinsic(prefer_literal=True)
+@intrinsic
 def cp_async(
     typingctx: Any, dst: Any, dst_index: Any, src: Any, src_index: Any, count: Any = 1
 ) -> Any:
@@ -145,7 +145,7 @@ def cp_async_commit_group(typingctx: Any) -> Any:
     return signature(types.none), codegen
 
 
-@intrinsic(prefer_literal=True)
+@intrinsic
 def cp_async_wait_group(typingctx: Any, n: Any) -> Any:
     """Wait until at most `n` of this thread's newest groups are still copying."""
     groups = _literal(n, "cp_async_wait_group", "n")
@@ -175,7 +175,7 @@ def cp_async_wait_all(typingctx: Any) -> Any:
 async_copy_wait_all = cp_async_wait_all
 
 
-@intrinsic(prefer_literal=True)
+@intrinsic
 def copy_dram_to_sram_async(
     typingctx: Any, dst: Any, src: Any, start: Any, count: Any, width: Any = 1
 ) -> Any:
@@ -197,10 +197,16 @@ def copy_dram_to_sram_async(
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         begin = context.cast(builder, args[2], sig.args[2], types.intp)
         thread, threads = _thread_of_block(builder)
-        with cgutils.for_range_slice(
-            builder, builder.mul(thread, _I64(chunk)), _I64(elements),
-            builder.mul(threads, _I64(chunk)), _I64,
-        ) as (first, _), cgutils.for_range(builder, _I64(chunk), _I64) as loop:
+        with (
+            cgutils.for_range_slice(
+                builder,
+                builder.mul(thread, _I64(chunk)),
+                _I64(elements),
+                builder.mul(threads, _I64(chunk)),
+                _I64,
+            ) as (first, _),
+            cgutils.for_range(builder, _I64(chunk)) as loop,
+        ):
             j = builder.add(first, loop.index)
             with builder.if_then(builder.icmp_signed("<", j, _I64(elements))):
                 _copy_or_zero(context, builder, sig, args, j, builder.add(begin, j))
@@ -210,7 +216,7 @@ def copy_dram_to_sram_async(
 
 
 def _thread_of_block(builder: Any) -> tuple[Any, Any]:
-    """This thread's number in its block, x fastest, and the threads of the block."""
+    """Number of this thread in its block, x fastest, and threads of the block."""
     index, extent = (
         [builder.sext(nvvmutils.call_sreg(builder, f"{name}.{axis}"), _I64) for axis in "xyz"]
         for name in ("tid", "ntid")
@@ -220,7 +226,7 @@ def _thread_of_block(builder: Any) -> tuple[Any, Any]:
     return builder.add(row, builder.mul(index[2], plane)), builder.mul(plane, extent[2])
 
 
-def _copy_or_zero(context: Any, builder: Any, sig: Any, args: Any, j: Any, i: Any) -> None:  # noqa: PLR0913 - what a copy needs
+def _copy_or_zero(context: Any, builder: Any, sig: Any, args: Any, j: Any, i: Any) -> None:
     """Begin to copy ``src[i]`` to ``dst[j]``; zeros, and no read, where `i` is outside."""
     dst, src = sig.args[0], sig.args[1]
     size = _itemsize(src.dtype)
@@ -248,7 +254,7 @@ def _align_shared_arrays() -> None:
             alignment = SHARED_ALIGNMENT
         return original(*args, alignment=alignment, **kwargs)
 
-    cudaimpl._generic_array = generic_array
+    setattr(cudaimpl, "_generic_array", generic_array)  # noqa: B010 - private to numba-cuda
 
 
 def _install() -> None:

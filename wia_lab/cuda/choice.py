@@ -72,7 +72,7 @@ def _obstacle(cudasim: str | None) -> tuple[str, str]:
         return "an NVIDIA driver is present, but numba-cuda is not installed", INSTALL
     try:
         present = bool(numba_cuda().is_available())
-    except Exception as error:  # noqa: BLE001 - whatever a broken installation raises is the reason
+    except Exception as error:
         return f"numba-cuda cannot be used ({error})", INSTALL
     if not present:
         return "numba-cuda finds no CUDA GPU that it can use", "see what `nvidia-smi` says"

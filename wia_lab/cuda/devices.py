@@ -122,8 +122,9 @@ class Context:
         if nbytes > free:
             raise CudaAPIError(
                 "CUDA_ERROR_OUT_OF_MEMORY",
-                f"{nbytes:,} bytes were asked and {free:,} of the {total:,} of a {self.device.name} "
-                "are free: delete arrays that are no longer needed, or use smaller ones",
+                f"{nbytes:,} bytes were asked and {free:,} of the {total:,} of "
+                f"{self.device.name} are free: delete arrays that are no longer "
+                "needed, or use smaller ones",
             )
         self._used += nbytes
         address = self._next
@@ -189,8 +190,8 @@ def select_device(device_id: int) -> Device:
     if device_id != 0:
         raise CudaAPIError(
             "CUDA_ERROR_INVALID_DEVICE",
-            f"device {device_id!r} was asked and the simulator has device 0 alone: for several, use "
-            "wia_lab.hal with a virtual machine",
+            f"device {device_id!r} was asked and the simulator has device 0 alone: for several, "
+            "use wia_lab.hal with a virtual machine",
         )
     return get_current_device()
 

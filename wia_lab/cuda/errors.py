@@ -4,7 +4,7 @@ LaunchError
     CudaAPIError       the driver's answer; `code` is its name, as CUDA_ERROR_INVALID_VALUE
 WiaLabError
     BackendError       the back end asked for cannot be used on this machine
-    NotOnSimulator     a name or option that only the hardware back end has (also
+    NotOnSimulatorError  a name or option that only the hardware back end has (also
                        NotImplementedError, the class that Numba's own simulator raises)
     JudgeError         the hardware judge's process gave no answer
 """
@@ -37,7 +37,7 @@ class BackendError(WiaLabError):
     exit_code = 3
 
 
-class NotOnSimulator(WiaLabError, NotImplementedError):
+class NotOnSimulatorError(WiaLabError, NotImplementedError):
     """A feature that only the hardware back end has."""
 
 

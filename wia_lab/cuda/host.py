@@ -12,10 +12,10 @@ from wia_lab.cuda import streams
 from wia_lab.cuda.arrays import DeviceNDArray, ManagedNDArray, MappedNDArray, poisoned
 from wia_lab.cuda.arrays import check_contiguous as _check_contiguous
 from wia_lab.cuda.devices import current_context
-from wia_lab.cuda.errors import NotOnSimulator
+from wia_lab.cuda.errors import NotOnSimulatorError
 
 
-def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:  # noqa: FBT001, FBT002 - numba-cuda's signature
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
     """Copy `obj` to the device: into a new array, or into the device array `to`.
 
     `copy=False` allocates like `obj` and copies nothing. An array with gaps is refused.
@@ -58,14 +58,14 @@ def pinned_array_like(ary: Any) -> np.ndarray:
     return _poisoned_like(ary)
 
 
-def mapped_array(  # noqa: PLR0913 - numba-cuda's signature
+def mapped_array(
     shape: Any,
     dtype: Any = np.float64,
     strides: Any = None,
     order: str = "C",
     stream: Any = 0,
-    portable: bool = False,  # noqa: FBT001, FBT002
-    wc: bool = False,  # noqa: FBT001, FBT002
+    portable: bool = False,
+    wc: bool = False,
 ) -> MappedNDArray:
     """A new host array that kernels use in place. `portable` and `wc` only change its speed."""
     streams.resolve(stream)
@@ -75,21 +75,21 @@ def mapped_array(  # noqa: PLR0913 - numba-cuda's signature
 def mapped_array_like(
     ary: Any,
     stream: Any = 0,
-    portable: bool = False,  # noqa: FBT001, FBT002 - numba-cuda's signature
-    wc: bool = False,  # noqa: FBT001, FBT002
+    portable: bool = False,
+    wc: bool = False,
 ) -> MappedNDArray:
     """A new mapped array with the shape, type and order of `ary`."""
     streams.resolve(stream)
     return _poisoned_like(ary).view(MappedNDArray)
 
 
-def managed_array(  # noqa: PLR0913 - numba-cuda's signature
+def managed_array(
     shape: Any,
     dtype: Any = np.float64,
     strides: Any = None,
     order: str = "C",
     stream: Any = 0,
-    attach_global: bool = True,  # noqa: FBT001, FBT002
+    attach_global: bool = True,
 ) -> ManagedNDArray:
     """A new array that host and kernels both use; its pages are not simulated here.
 
@@ -121,7 +121,7 @@ def is_cuda_array(obj: Any) -> bool:
     return hasattr(obj, "__cuda_array_interface__")
 
 
-def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:  # noqa: FBT001, FBT002 - numba-cuda's signature
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """`obj` itself when it is the simulator's; real device memory is refused.
 
     With `sync` the host first waits for the stream of `obj`.
@@ -131,7 +131,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:  # noqa: FBT001
             streams.resolve(obj.stream).synchronize()
         return obj
     if is_cuda_array(obj):
-        raise NotOnSimulator(
+        raise NotOnSimulatorError(
             f"{type(obj).__name__} lives on a GPU, which the simulator cannot read: copy it to the "
             "host first, or set WIA_LAB_BACKEND=hardware"
         )

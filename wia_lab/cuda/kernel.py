@@ -12,6 +12,8 @@ import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numba
+
 from wia_lab.cuda import options as jit_options
 from wia_lab.cuda import policy, signatures, streams
 from wia_lab.cuda.arguments import Prepared
@@ -28,8 +30,8 @@ class Compiled:
 
     Attributes
     ----------
-    py_func
-        The Python function as written.
+    py_func, name
+        The Python function as written, and its name.
     options
         The options given to `cuda.jit`.
     signatures
@@ -39,18 +41,24 @@ class Compiled:
     is_device = False
 
     def __init__(
-        self, py_func: Callable[..., Any], options: dict[str, Any], given: Sequence[Any], *, single: bool
+        self,
+        py_func: Callable[..., Any],
+        options: dict[str, Any],
+        given: Sequence[Any],
+        *,
+        single: bool,
     ) -> None:
         self.py_func = py_func
         self.options = options
+        self.name = py_func.__name__
         self.signatures = [signatures.parse(each) for each in given]
         self._single = single
-        functools.update_wrapper(self, py_func)
+        functools.update_wrapper(self, py_func)  # type: ignore[arg-type]
         for each in self.signatures:
             self._check_signature(each)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.__name__}>"  # type: ignore[attr-defined]
+        return f"<{type(self).__name__} {self.name}>"
 
     @property
     def hardware(self) -> Any:
@@ -61,9 +69,12 @@ class Compiled:
         BackendError
             When numba-cuda is not installed.
         """
-        from wia_lab.cuda.rebind import dispatcher  # noqa: PLC0415 - only where it is used
+        from wia_lab.cuda.rebind import dispatcher
 
         return dispatcher(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_dispatcher"}
 
     def __getattr__(self, name: str) -> Any:
         """Inspection (`inspect_asm`, `get_regs_per_thread`, ...) is the hardware's."""
@@ -75,7 +86,7 @@ class Compiled:
         expected = len(inspect.signature(self.py_func).parameters)
         if len(signature.arguments) != expected:
             raise TypeError(
-                f"{self.py_func.__name__} takes {expected} arguments, but the signature {signature} "
+                f"{self.name} takes {expected} arguments, but the signature {signature} "
                 f"has {len(signature.arguments)}: write one type an argument"
             )
 
@@ -87,13 +98,13 @@ class DeviceFunction(Compiled):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
-            f"{self.__name__} is a device function, which only a kernel can call: call "  # type: ignore[attr-defined]
-            f"{self.__name__}.py_func(...) to run it as plain Python on the host"  # type: ignore[attr-defined]
+            f"{self.name} is a device function, which only a kernel can call: call "
+            f"{self.name}.py_func(...) to run it as plain Python on the host"
         )
 
     def __getitem__(self, index: Any) -> Any:
         raise TypeError(
-            f"{self.__name__} is a device function, which cannot be launched: decorate it with "  # type: ignore[attr-defined]
+            f"{self.name} is a device function, which cannot be launched: decorate it with "
             "@cuda.jit, without device=True, to make it a kernel"
         )
 
@@ -103,7 +114,7 @@ class Kernel(Compiled):
 
     def __getitem__(self, index: Any) -> ConfiguredKernel:
         limits = get_current_device().sheet
-        return ConfiguredKernel(self, LaunchConfiguration.of(index, self.py_func.__name__, limits))
+        return ConfiguredKernel(self, LaunchConfiguration.of(index, self.name, limits))
 
     def configure(
         self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
@@ -122,10 +133,9 @@ class Kernel(Compiled):
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        name = self.py_func.__name__
         raise ValueError(
-            f"Kernel launch configuration was not specified for {name}: {HOW}, for instance "
-            f"{name}[1, 32](...)"
+            f"Kernel launch configuration was not specified for {self.name}: {HOW}, for instance "
+            f"{self.name}[1, 32](...)"
         )
 
     def __get__(self, obj: Any, objtype: Any = None) -> Any:
@@ -137,18 +147,18 @@ class Kernel(Compiled):
         return self._single
 
     def specialize(self, *args: Any) -> Kernel:
-        """This kernel for the types of `args` alone."""
+        """Make a kernel for the types of `args` alone."""
         if self.specialized:
-            raise RuntimeError(f"{self.py_func.__name__} is already specialized: use it as it is")
-        prepared = Prepared(args, self.py_func.__name__).values
-        kinds = tuple(signatures.typeof(each) for each in prepared)
+            raise RuntimeError(f"{self.name} is already specialized: use it as it is")
+        prepared = Prepared(args, self.name).values
+        kinds = tuple(numba.typeof(each) for each in prepared)
         return Kernel(self.py_func, self.options, [kinds], single=True)
 
     def _check_signature(self, signature: signatures.Signature) -> None:
         super()._check_signature(signature)
         if signature.result is not None and str(signature.result) != "none":
             raise TypeError(
-                f"CUDA kernel must have void return type, {self.py_func.__name__} is given "
+                f"CUDA kernel must have void return type, {self.name} is given "
                 f"{signature.result}: write its result to an array"
             )
 
@@ -162,7 +172,7 @@ class ConfiguredKernel:
 
     def __repr__(self) -> str:
         c = self.configuration
-        return f"<{self.kernel.py_func.__name__}[{c.grid}, {c.block}, {c.stream}, {c.shared_bytes}]>"
+        return f"<{self.kernel.name}[{c.grid}, {c.block}, {c.stream}, {c.shared_bytes}]>"
 
     def __call__(self, *args: Any) -> None:
         """Launch.
@@ -185,31 +195,28 @@ class ConfiguredKernel:
             self._simulate(args)
 
     def _simulate(self, args: Sequence[Any]) -> None:
-        from wia_lab.simt.launch import run  # noqa: PLC0415 - loads the compiler, on first use
+        from wia_lab.simt.launch import run
 
         c, kernel = self.configuration, self.kernel
-        jit_options.check_on_simulator(kernel.options, kernel.py_func.__name__)
-        prepared = Prepared(args, kernel.py_func.__name__)
+        jit_options.check_on_simulator(kernel.options, kernel.name)
+        prepared = Prepared(args, kernel.name)
         values = prepared.values
         if kernel.signatures:
             values = signatures.convert(
-                signatures.choose(kernel.signatures, values, kernel.py_func.__name__), values
+                signatures.choose(kernel.signatures, values, kernel.name), values
             )
+        device, shared_bytes = get_current_device().name, int(c.shared_bytes)
+
+        def work() -> Any:
+            report = run(
+                kernel.py_func, c.grid, c.block, values, shared_bytes=shared_bytes, device=device
+            )
+            prepared.copy_back()
+            return report
+
         report = streams.submit(
-            c.stream,
-            lambda: run(
-                kernel.py_func,
-                c.grid,
-                c.block,
-                values,
-                shared_bytes=int(c.shared_bytes),
-                device=get_current_device().name,
-            ),
-            0.0,
-            wait=prepared.touches_host,
+            c.stream, work, lambda report: report.cost.seconds, wait=prepared.touches_host
         )
-        prepared.copy_back()
-        streams.occupy(c.stream, report.cost.seconds)
         policy.apply(report)
 
     def _check_count(self, args: Sequence[Any]) -> None:
@@ -219,7 +226,7 @@ class ConfiguredKernel:
         if len(args) != len(parameters):
             names = ", ".join(each.name for each in parameters)
             raise TypeError(
-                f"{self.kernel.py_func.__name__} takes {len(parameters)} arguments ({names}) and got "
+                f"{self.kernel.name} takes {len(parameters)} arguments ({names}) and got "
                 f"{len(args)}"
             )
 
@@ -229,7 +236,7 @@ class ConfiguredKernel:
         if most is not None and block[0] * block[1] * block[2] > most:
             raise CudaAPIError(
                 "CUDA_ERROR_INVALID_VALUE",
-                f"{self.kernel.py_func.__name__}: block {block} has more threads than its "
+                f"{self.kernel.name}: block {block} has more threads than its "
                 f"launch_bounds of {most}: raise launch_bounds or use smaller blocks",
             )
 
@@ -255,7 +262,7 @@ class ForAll:
         self._kernel[blocks, tpb, self._stream, self._sharedmem](*args)
 
 
-def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:  # noqa: FBT001, FBT002 - numba-cuda's signature
+def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:
     """Make a kernel, or with ``device=True`` a device function, from a Python function.
 
     Used bare (``@cuda.jit``), with options (``@cuda.jit(fastmath=True)``), or with one signature
@@ -272,7 +279,9 @@ def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:  
         if not isinstance(function, pytypes.FunctionType):
             raise TypeError(f"cuda.jit compiles Python functions, not {function!r}")
         kind = DeviceFunction if device else Kernel
-        return kind(function, {k: v for k, v in options.items() if v is not None}, given, single=single)
+        return kind(
+            function, {k: v for k, v in options.items() if v is not None}, given, single=single
+        )
 
     return make(func_or_sig) if callable(func_or_sig) and not given else make
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wia_lab.cuda.errors import CudaAPIError
-from wia_lab.machines import Device
+
+if TYPE_CHECKING:
+    from wia_lab.machines import Device
 
 Dim3 = tuple[int, int, int]
 AXES = "xyz"
@@ -44,7 +46,7 @@ class LaunchConfiguration:
         """
         if not isinstance(index, tuple):
             raise TypeError(f"{kernel}[{index!r}] names no block size: {HOW}")
-        if not 2 <= len(index) <= 4:  # noqa: PLR2004 - grid, block, stream, shared bytes
+        if not 2 <= len(index) <= 4:
             raise ValueError(f"{kernel}[...] takes 2 to 4 items and got {len(index)}: {HOW}")
         if index[0] is None or index[1] is None:
             raise ValueError(f"{kernel}[{index[0]}, {index[1]}] gives no size: {HOW}")
@@ -76,13 +78,13 @@ class LaunchConfiguration:
         self._check_shared(kernel, limits.shared_per_block)
 
     def _check_shared(self, kernel: str, most: int) -> None:
-        asked = self.shared_bytes
+        asked: Any = self.shared_bytes
         if not isinstance(asked, numbers.Integral):
             raise TypeError(
-                f"{kernel}: dynamic shared memory is {asked!r}: the fourth item of kernel[...] is a "
-                "number of bytes"
+                f"{kernel}: dynamic shared memory is {asked!r}: the fourth item of kernel[...] is "
+                "a number of bytes"
             )
-        if not 0 <= asked <= most:
+        if not 0 <= int(asked) <= most:
             raise _invalid(
                 f"{kernel}: {asked:,} bytes of dynamic shared memory were asked, 0 to "
                 f"{most:,} are possible: use a smaller tile"

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from wia_lab.cuda.errors import NotOnSimulator
+from wia_lab.cuda.errors import NotOnSimulatorError
 
 _CODE = "changes machine code only; the simulator's values and counters stay the same"
 MEANING: dict[str, str] = {
@@ -50,7 +50,8 @@ def check(options: Mapping[str, Any], *, device: bool) -> None:
     """
     if options.get("boundscheck"):
         raise NotImplementedError(
-            "boundscheck is not supported for CUDA: leave it out, the simulator always checks bounds"
+            "boundscheck is not supported for CUDA: leave it out, the simulator always checks "
+            "bounds"
         )
     for name in options:
         if name not in MEANING and name != "boundscheck":
@@ -66,7 +67,7 @@ def check_on_simulator(options: Mapping[str, Any], name: str) -> None:
     """Refuse the options that only hardware can honour."""
     for option in _ON_SIMULATOR_REFUSED:
         if options.get(option):
-            raise NotOnSimulator(
+            raise NotOnSimulatorError(
                 f"{name} has the option {option}, which the simulator cannot honour: leave it out, "
                 "or set WIA_LAB_BACKEND=hardware on a machine with a GPU"
             )
@@ -84,7 +85,7 @@ def _check_carveout(value: Any) -> None:
     if isinstance(value, str):
         fits = value.lower() in _CARVEOUTS
     elif isinstance(value, int):
-        fits = -1 <= value <= 100  # noqa: PLR2004 - a percentage
+        fits = -1 <= value <= 100
     else:
         raise TypeError(f"shared_memory_carveout is {value!r}: give a string or an integer")
     if not fits:

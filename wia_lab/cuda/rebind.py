@@ -81,7 +81,7 @@ class Rebinding:
 
     def function(self, original: Callable[..., Any]) -> pytypes.FunctionType:
         """A copy of a plain function."""
-        return self._copied(original, original, lambda copy: copy)  # type: ignore[no-any-return]
+        return self._copied(original, original, lambda copy: copy)
 
     def _decorated(self, compiled: Compiled, copy: pytypes.FunctionType) -> Any:
         options = dict(compiled.options)
@@ -214,7 +214,7 @@ def _is_cpu_dispatcher(value: Any) -> bool:
 @contextlib.contextmanager
 def _compiling_for(cc: tuple[int, int]) -> Iterator[None]:
     """Let numba-cuda compile device functions for `cc`; it asks the current GPU otherwise."""
-    module = importlib.import_module("numba.cuda.dispatcher")
+    module: Any = importlib.import_module("numba.cuda.dispatcher")
     original = module.get_current_device
     module.get_current_device = lambda: pytypes.SimpleNamespace(compute_capability=cc)
     try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types, typeof
+from numba import typeof, types
 
 
 class Signature(NamedTuple):

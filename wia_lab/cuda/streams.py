@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wia_lab.cuda.errors import CudaAPIError, NotOnSimulator
+from wia_lab.cuda.errors import CudaAPIError, NotOnSimulatorError
 
 QUERY_SECONDS = 1e-6
 _numbers = itertools.count(1)
@@ -87,7 +87,7 @@ class Stream:
         """
         try:
             callback(self, 0, arg)
-        except Exception as error:  # noqa: BLE001 - whatever the callback raises
+        except Exception as error:
             warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
 
 
@@ -152,15 +152,17 @@ _default = Stream(_clock, "Default CUDA stream")
 _per_thread = Stream(_clock, "Per-thread default CUDA stream")
 
 
-def submit(stream: Any, work: Callable[[], Any], seconds: float, *, wait: bool) -> Any:
+def submit(
+    stream: Any, work: Callable[[], Any], seconds: float | Callable[[Any], float], *, wait: bool
+) -> Any:
     """Run `work` on `stream` (0 for the default one), for which it takes `seconds`.
 
-    With `wait` the host waits for the end. Returns what `work` returns; if it raises, no time
-    passes.
+    `seconds` may be a function of what `work` returns. With `wait` the host waits for the end.
+    Returns what `work` returns; if it raises, no time passes.
     """
     target = resolve(stream)
     result = work()
-    occupy(target, seconds)
+    occupy(target, seconds(result) if callable(seconds) else seconds)
     if wait:
         _clock.wait_for(target.end)
     return result
@@ -210,10 +212,12 @@ def per_thread_default_stream() -> Stream:
 
 def external_stream(ptr: int) -> Stream:
     """Refuse: a stream of another library is a stream of the hardware."""
-    raise NotOnSimulator(f"external_stream({ptr!r}) needs a GPU: make a stream with cuda.stream()")
+    raise NotOnSimulatorError(
+        f"external_stream({ptr!r}) needs a GPU: make a stream with cuda.stream()"
+    )
 
 
-def event(timing: bool = True) -> Event:  # noqa: FBT001, FBT002 - numba-cuda's signature
+def event(timing: bool = True) -> Event:
     """A new event, which has not happened."""
     return Event(_clock, timing=timing)
 
