@@ -1,4 +1,4 @@
-"""What a learner hands to `check`: is it a kernel that can be launched at all?
+"""Whether what a learner hands to `check` is a kernel that can be launched at all.
 
 Everything here is found before the first launch, so that the usual slips (a stub left as it was, a
 forgotten decorator, cells run out of order) get one sentence each and not a compiler's traceback.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Puzzle
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An answer that cannot be judged further; carries the diagnosis."""
 
     def __init__(self, kind: str, text: str, line: int | None = None) -> None:
@@ -33,7 +33,7 @@ def kernel_function(puzzle: Puzzle, answer: object) -> FunctionType:
 
     Raises
     ------
-    Refused
+    RefusedError
         With kind not-a-kernel, arity, duplicate, undefined-name or stub.
     """
     function = _python_function(puzzle, answer)
@@ -72,7 +72,7 @@ def _python_function(puzzle: Puzzle, answer: object) -> FunctionType:
 
 
 def _not_a_kernel(text: str, line: int | None = None) -> None:
-    raise Refused("not-a-kernel", text, line)
+    raise RefusedError("not-a-kernel", text, line)
 
 
 def _kind(answer: object) -> str:
@@ -85,14 +85,14 @@ def _refuse_signature(puzzle: Puzzle, function: FunctionType) -> None:
     names = tuple(inspect.signature(function).parameters)
     line = function.__code__.co_firstlineno
     if len(names) != len(puzzle.signature):
-        raise Refused(
+        raise RefusedError(
             "arity",
             f"{function.__name__}({', '.join(names)}) has {len(names)} parameters, but the check "
             f"calls {puzzle.usage}: write def {puzzle.usage}:",
             line,
         )
     if set(names) == set(puzzle.signature) and names != puzzle.signature:
-        raise Refused(
+        raise RefusedError(
             "arity",
             f"{function.__name__}({', '.join(names)}) has its parameters in another order than "
             f"the check passes them: write def {puzzle.usage}:",
@@ -113,7 +113,7 @@ def _refuse_stub(puzzle: Puzzle, source: str) -> None:
     [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
     if not any(_has_effect(node) for node in nodes) or any(map(_raises_stub, nodes)):
-        raise Refused(
+        raise RefusedError(
             "stub",
             f"{puzzle.function} is still the stub: write your answer where it says "
             f'YOUR CODE HERE, or ask hint("{puzzle.id}").',
@@ -146,7 +146,7 @@ def _refuse_duplicate(puzzle: Puzzle, function: FunctionType) -> None:
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__
     ]
     if len(same) > 1:
-        raise Refused(
+        raise RefusedError(
             "duplicate",
             f"{puzzle.function} is defined on lines {' and '.join(map(str, same))} of one cell, "
             "and only the last counts: keep one",
@@ -163,7 +163,7 @@ def _refuse_undefined(function: FunctionType) -> None:
         if instruction.opname != "LOAD_GLOBAL" or name in function.__globals__:
             continue
         if not hasattr(builtins, name):
-            raise Refused(
+            raise RefusedError(
                 "undefined-name",
                 f"line {line}: {name} is not defined: run the cells above this one first "
                 f"(Run > Run All Above Selected Cell), or define {name} before the kernel runs",

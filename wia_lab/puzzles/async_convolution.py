@@ -312,6 +312,32 @@ SUSPECTS = (
     ),
 )
 
+HINTS = (
+    """\
+Order four things: issue the copy of the tile, fetch the taps, wait for the copy, compute. Which one
+must come first, so that another can hide behind it? And the tile's first output needs two samples
+that belong to the block before.""",
+    """\
+The copy of the tile and its halo begins HALO_SIZE before the block's first sample and brings
+BUFFER_SIZE of them; what lies outside the signal arrives as 0:
+
+    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, BUFFER_SIZE)
+
+The first KERNEL_SIZE threads then fetch a tap each. cuda.async_copy_wait_all() makes a thread wait
+for its own copies only: for those of the others it takes cuda.syncthreads(), after the wait.""",
+    """\
+After the copy is issued:
+
+    if t < KERNEL_SIZE:
+        weights[t] = taps[t]
+    cuda.async_copy_wait_all()
+    cuda.syncthreads()
+
+Then thread t computes output i = start + t. As tile[0] holds sample start - HALO_SIZE, it needs
+tile[t], tile[t + 1], ... tile[t + 4]: add up tile[t + k] * weights[k] in a float32(0), and store it
+only if i < out.size. The barrier stays outside that if.""",
+)
+
 PUZZLE = Puzzle(
     number=9,
     id="async-convolution",
@@ -366,18 +392,5 @@ PUZZLE = Puzzle(
             ),
         ),
     ),
-    hints=(
-        "Order four things: issue the copy of the tile, fetch the taps, wait for the copy, "
-        "compute. Which one must come first, so that another can hide behind it? And the tile's "
-        "first output needs two samples that belong to the block before.",
-        "start = cuda.blockIdx.x * CONV_TILE_SIZE. cuda.copy_dram_to_sram_async(tile, signal, "
-        "start - HALO_SIZE, BUFFER_SIZE) brings the tile and its halo; samples outside the signal "
-        "arrive as 0. The first KERNEL_SIZE threads then fetch a tap each. "
-        "cuda.async_copy_wait_all() makes a thread wait for its own copies only: for those of the "
-        "other threads it takes cuda.syncthreads() after the wait.",
-        "After the barrier, thread t computes output i = start + t. With tile[0] holding sample "
-        "start - HALO_SIZE, the samples it needs are tile[t] … tile[t + 4]: total += tile[t + k] * "
-        "weights[k] for k in range(KERNEL_SIZE). Store it only if i < out.size; the barrier stays "
-        "outside that if.",
-    ),
+    hints=HINTS,
 )

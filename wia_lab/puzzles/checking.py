@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from wia_lab.errors import CheckFailed, WiaLabError
 from wia_lab.puzzles.curriculum import find
-from wia_lab.puzzles.judge import judge
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Puzzle, Verdict
@@ -31,6 +30,8 @@ def check(puzzle: str, answer: object) -> None:
         An AssertionError whose message is the diagnosis: what is wrong with which input, which
         thread and line did it, and the likely cause.
     """
+    from wia_lab.puzzles.judging import judge  # noqa: PLC0415 - brings the simulator
+
     record = find(puzzle)
     verdict = judge(record, answer)
     if verdict.diagnosis is not None:
@@ -41,9 +42,11 @@ def check(puzzle: str, answer: object) -> None:
 def passing_text(puzzle: Puzzle, verdict: Verdict) -> str:
     """The line of a passed check, and a line for each note."""
     gates = [entry.text for entry in verdict.entries[1:]]
-    first = f"{puzzle.id}: passed on {len(verdict.runs)} inputs, no hazard."
-    return "\n".join([" ".join([first, *(f"{text}." for text in gates)])]
-                     + [f"Note: {note}" for note in verdict.notes])
+    first = f"{puzzle.id}: passed on {len(verdict.runs)} inputs."
+    return "\n".join(
+        [" ".join([first, *(f"{text}." for text in gates)])]
+        + [f"Note: {note}" for note in verdict.notes]
+    )
 
 
 def hint(puzzle: str, number: int | None = None) -> None:
@@ -69,4 +72,4 @@ def hint_text(puzzle: Puzzle, number: int) -> str:
     count = len(puzzle.hints)
     if not 1 <= number <= count:
         raise WiaLabError(f"{puzzle.id} has no hint {number}: it has hints 1 to {count}")
-    return f"Hint {number} of {count}: {puzzle.hints[number - 1]}"
+    return f"Hint {number} of {count}\n{puzzle.hints[number - 1]}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
 from wia_lab.errors import WiaLabError
 from wia_lab.puzzles import async_convolution, start, tiled_matmul
-from wia_lab.puzzles.puzzle import Puzzle
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.puzzle import Puzzle
 
 PUZZLES: dict[str, Puzzle] = {
     module.PUZZLE.id: module.PUZZLE for module in (start, tiled_matmul, async_convolution)

@@ -26,7 +26,7 @@ ORDER = (
     "race",
     "uninitialised-read",
 )
-"""Kinds of hazard, those first that cause the others: a lost barrier also leaves cells unwritten."""
+"""Kinds of hazard, those first that cause the others: a missed barrier also causes races."""
 
 ADVICE = {
     "out-of-bounds": "Guard the access: only threads whose index lies inside the array may do it.",
@@ -90,9 +90,7 @@ def _hazard(run: Run) -> Diagnosis:
     return Diagnosis(first.kind, text, first.line)
 
 
-def _cell(
-    puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.ndarray
-) -> Diagnosis:
+def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.ndarray) -> Diagnosis:
     """The first wrong cell of an output: who wrote it, what it should be, and the likely cause."""
     writers, first = run.writers[name], cells[0]
     got = run.outputs[name]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from wia_lab.puzzles.puzzle import Run
 from wia_lab.puzzles.recorders import FlightRecorder, WriterRecorder
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
     from types import FunctionType
+
+    import numpy as np
 
     from wia_lab.puzzles.puzzle import Case
 

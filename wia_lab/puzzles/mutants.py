@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.errors import CannotRun
 from wia_lab.puzzles.curriculum import PUZZLES
-from wia_lab.puzzles.judge import judge
+from wia_lab.puzzles.judging import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ def read_promise(path: Path) -> Promise:
     found = PROMISE.match(text)
     if found is None:
         raise ValueError(f"{path}: the docstring must begin with 'MUST GET: ' or 'MUST PASS.'")
-    line = found["line"] and int(found["line"])
+    line = int(found["line"]) if found["line"] else None
     return Promise(bool(found["passes"]), found["kind"], line, found["cause"])
 
 
@@ -126,8 +126,10 @@ def notebook_answer(path: Path, function: str) -> object:
 def answers(puzzle: Puzzle, root: Path = ROOT) -> Iterator[tuple[str, Promise, object]]:
     """Name, promise and kernel of the puzzle's stub, its solution and all its other answers."""
     stem = f"{puzzle.stem}.ipynb"
-    yield "stub", Promise(False, "stub"), notebook_answer(
-        root / "notebooks" / stem, puzzle.function
+    yield (
+        "stub",
+        Promise(False, "stub"),
+        notebook_answer(root / "notebooks" / stem, puzzle.function),
     )
     yield "solution", Promise(True), notebook_answer(root / "solutions" / stem, puzzle.function)
     for path in sorted((root / "tests" / "mutants" / puzzle.id).rglob("*.py")):

@@ -221,9 +221,7 @@ class _Steps(Listener):
         self.steps.append(Step(site.line, what, array, elements, self.in_flight))
 
 
-def story(
-    kernel: Any, grid: Extent, block: Extent, *args: np.ndarray, of_block: int = 0
-) -> Story:
+def story(kernel: Any, grid: Extent, block: Extent, *args: np.ndarray, of_block: int = 0) -> Story:
     """Run a kernel and tell what block number `of_block` did, in order.
 
     Parameters
@@ -244,8 +242,6 @@ def _run(
     """Launch on copies of the arrays; return the kernel's parameter names."""
     function = getattr(kernel, "py_func", kernel)
     copies = tuple(array.copy() for array in args)
-    launch.run(
-        function, grid, block, copies, shared_bytes=0, device=DEVICE, listeners=[listener]
-    )
+    launch.run(function, grid, block, copies, shared_bytes=0, device=DEVICE, listeners=[listener])
     code = function.__code__
     return tuple(code.co_varnames[: code.co_argcount])

@@ -80,7 +80,7 @@ class FlightRecorder(Listener):
         per_lane = copy.nbytes // copy.source.dtype.itemsize
         self.elements[copy.source.name] += int(copy.active.sum()) * per_lane
 
-    def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:
+    def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:  # noqa: ARG002
         for number, landed in arrived.items():
             self._count(self.copies[number][0], landed)
         for number, landed in arrived.items():

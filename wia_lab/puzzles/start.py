@@ -41,6 +41,20 @@ def _first_block_only(a: np.ndarray) -> dict[str, np.ndarray]:
     return {"out": wrong}
 
 
+HINTS = (
+    """\
+Thread i computes element i. cuda.grid(1) is the number of a thread in the whole grid.""",
+    """\
+The grid has whole blocks, so it may have more threads than out has elements. A thread whose i is
+not below out.size must do nothing.""",
+    """\
+The body is
+
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + 1""",
+)
+
 PUZZLE = Puzzle(
     number=0,
     id="start",
@@ -64,10 +78,5 @@ PUZZLE = Puzzle(
             _first_block_only,
         ),
     ),
-    hints=(
-        "Thread i computes element i. cuda.grid(1) is the number of a thread in the whole grid.",
-        "The grid has whole blocks, so it may have more threads than `out` has elements. A thread "
-        "whose i is not below out.size must do nothing.",
-        "i = cuda.grid(1), then if i < out.size: and in it out[i] = a[i] + 1.",
-    ),
+    hints=HINTS,
 )

@@ -259,6 +259,37 @@ SUSPECTS = (
     ),
 )
 
+HINTS = (
+    """\
+Work out one tile of c by hand. Its 256 threads need 16 whole rows of a and 16 whole columns of b.
+They go along K together, 16 at a time: in each round every thread fetches one element of a and one
+of b, for all to use. Where a thread's element lies outside the matrix, which value would change
+nothing in the sum?""",
+    """\
+A round is: load, wait, multiply, wait. In round t, thread (x, y) of the block puts
+
+    a[row, t * TILE + x]       into tile_a[y, x]
+    b[t * TILE + y, column]    into tile_b[y, x]     or 0 where that lies outside.
+
+Then cuda.syncthreads(), TILE products, and cuda.syncthreads() again: the fastest thread would
+otherwise overwrite a tile that others still read. All threads go all rounds, also those outside
+c.""",
+    """\
+The loop, with two lines left to write:
+
+    total = float32(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        ka, kb = t * TILE + x, t * TILE + y
+        tile_a[y, x] = a[row, ka] if row < a.shape[0] and ka < a.shape[1] else float32(0)
+        tile_b[y, x] = ...    # the same for b, with kb and column
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += ...      # row y of tile_a, column x of tile_b
+        cuda.syncthreads()
+
+After it, c[row, column] = total, if row and column lie inside c.""",
+)
+
 PUZZLE = Puzzle(
     number=6,
     id="tiled-matmul",
@@ -289,20 +320,5 @@ PUZZLE = Puzzle(
             advice="Read the products' factors from the tiles in shared memory.",
         ),
     ),
-    hints=(
-        "Work out one tile of c by hand. Its 256 threads need 16 whole rows of a and 16 whole "
-        "columns of b. They go along K together, 16 at a time: in each round every thread fetches "
-        "one element of a and one of b for all to use. Where a thread's element lies outside the "
-        "matrix, which value would change nothing in the sum?",
-        "A round is: load, wait, multiply, wait. In round t, thread (x, y) of the block puts "
-        "a[row, t * TILE + x] into tile_a[y, x] and b[t * TILE + y, column] into tile_b[y, x], or "
-        "0 outside. Then cuda.syncthreads(), 16 products, and cuda.syncthreads() again, because "
-        "the fastest thread would otherwise overwrite a tile that others still read. All threads "
-        "go all rounds, also those outside c.",
-        "for t in range((a.shape[1] + TILE - 1) // TILE): set ka = t * TILE + x and "
-        "kb = t * TILE + y; tile_a[y, x] = a[row, ka] if row < a.shape[0] and ka < a.shape[1] "
-        "else float32(0), likewise for tile_b with kb and column; syncthreads; for k in "
-        "range(TILE): total += tile_a[y, k] * tile_b[k, x]; syncthreads. After the loop, if row "
-        "and column lie inside c, c[row, column] = total.",
-    ),
+    hints=HINTS,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numba import errors as numba_errors
 
 from wia_lab.errors import WiaLabError
-from wia_lab.puzzles.answer import Refused, kernel_function
+from wia_lab.puzzles.answer import RefusedError, kernel_function
 from wia_lab.puzzles.diagnosis import diagnose
 from wia_lab.puzzles.execute import execute
 from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
@@ -32,7 +32,7 @@ def judge(puzzle: Puzzle, answer: object, *, seed: int = SEED) -> Verdict:
     """Judge an answer on all of the puzzle's inputs, then on its gates."""
     try:
         function = kernel_function(puzzle, answer)
-    except Refused as refused:
+    except RefusedError as refused:
         return verdict(puzzle, (), refused.diagnosis)
     runs: list[Run] = []
     for case in puzzle.cases(np.random.default_rng(seed)):
@@ -68,26 +68,39 @@ def verdict(puzzle: Puzzle, runs: Sequence[Run], refusal: Diagnosis | None = Non
 
 def measure(gate: Gate, runs: Sequence[Run]) -> Entry:
     """Hold a gate against the measured runs; the entry's text has naive, target and yours."""
-    measured = [run for run in runs if run.case.measured]
-    yours = [gate.measure(run) for run in measured]
-    if not measured or None in yours:
+    passed = True
+    texts: list[str] = []
+    for run in runs:
+        if not run.case.measured:
+            continue
+        yours = gate.measure(run)
+        if yours is None:
+            texts = []
+            break
+        naive, kept, target = _number(gate.naive(run.case)), *_bounds(gate, run.case, yours)
+        passed = passed and kept
+        texts.append(f"{gate.name}: naive {naive}, target {target}, yours {_number(yours)}")
+    if not texts:
         return Entry(gate.name, False, gate.points, f"{gate.name}: not measured, so it cannot pass")
-    passed, texts = True, []
-    for run, value in zip(measured, yours, strict=True):
-        bounds = []
-        if gate.at_least is not None:
-            bounds.append(f"at least {_number(gate.at_least(run.case))}")
-            passed &= value >= gate.at_least(run.case)
-        if gate.at_most is not None:
-            bounds.append(f"at most {_number(gate.at_most(run.case))}")
-            passed &= value <= gate.at_most(run.case)
-        naive, target = _number(gate.naive(run.case)), " and ".join(bounds)
-        texts.append(f"{gate.name}: naive {naive}, target {target}, yours {_number(value)}")
-    return Entry(gate.name, bool(passed), gate.points, "; ".join(texts))
+    return Entry(gate.name, passed, gate.points, "; ".join(texts))
+
+
+def _bounds(gate: Gate, case: Case, yours: float) -> tuple[bool, str]:
+    """Whether a value keeps a gate's bounds, and the bounds in words."""
+    kept = True
+    words: list[str] = []
+    if gate.at_least is not None:
+        least = gate.at_least(case)
+        kept, words = kept and yours >= least, [*words, f"at least {_number(least)}"]
+    if gate.at_most is not None:
+        most = gate.at_most(case)
+        kept, words = kept and yours <= most, [*words, f"at most {_number(most)}"]
+    return kept, " and ".join(words)
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    """A count; a bound that is no whole number is cut, as no count lies between."""
+    return f"{int(value):,}"
 
 
 def _missed(gate: Gate, entry: Entry) -> Diagnosis:
