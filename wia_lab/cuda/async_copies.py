@@ -119,9 +119,7 @@ def cp_async(
         raise TypingError(
             f"cuda.cp_async copies 4, 8 or 16 bytes a thread, not {elements} × {src.dtype}"
         )
-    given = (dst, dst_index, src, src_index)
-    optional = () if isinstance(count, int) else (count,)
-    sig = signature(types.none, *given, *optional)
+    sig = signature(types.none, dst, dst_index, src, src_index, types.intp)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         size = elements * _itemsize(sig.args[2].dtype)
@@ -157,7 +155,7 @@ def cp_async_wait_group(typingctx: Any, n: Any) -> Any:
             _emit(builder, f"cp.async.wait_group {groups};")
         return context.get_dummy_value()
 
-    return signature(types.none, n), codegen
+    return signature(types.none, types.intp), codegen
 
 
 @intrinsic
@@ -192,7 +190,6 @@ def copy_dram_to_sram_async(
     elements, chunk = _literal(count, operation, "count"), _literal(width, operation, "width")
     if min(elements, chunk) < 1:
         raise TypingError(f"count and width of cuda.{operation} start at 1")
-    optional = () if isinstance(width, int) else (width,)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         begin = context.cast(builder, args[2], sig.args[2], types.intp)
@@ -212,7 +209,7 @@ def copy_dram_to_sram_async(
                 _copy_or_zero(context, builder, sig, args, j, builder.add(begin, j))
         return context.get_dummy_value()
 
-    return signature(types.none, dst, src, start, count, *optional), codegen
+    return signature(types.none, dst, src, start, types.intp, types.intp), codegen
 
 
 def _thread_of_block(builder: Any) -> tuple[Any, Any]:

@@ -53,8 +53,8 @@ def compile_ptx(
     tuple
         The PTX and the type that the function returns.
     """
-    function = Rebinding().function(getattr(kernel, "py_func", kernel))
     with _compiling_for(cc):
+        function = Rebinding().function(getattr(kernel, "py_func", kernel))
         ptx, result = numba_cuda().compile_ptx(function, signature, cc=cc, **options)
     return str(ptx), result
 
