@@ -33,8 +33,8 @@ def step(nearest: Lanes, error: Lanes, mode: str) -> Lanes:
     down = np.nextafter(nearest, -infinity)
     up = np.nextafter(nearest, infinity)
     if mode == "rz":
-        outside = np.where(nearest > 0, error < 0, error > 0)
-        return select(outside, select(nearest > 0, down, up), nearest)
+        above, below = (nearest > 0) & (error < 0), (nearest < 0) & (error > 0)
+        return select(above, down, select(below, up, nearest))
     if mode == "rd":
         return select(error < 0, down, nearest)
     return select(error > 0, up, nearest)

@@ -74,7 +74,8 @@ def _sum_of_product(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     high, low = _two_product(a, b)
     top, bottom = _two_sum(c, low)
     upper, lower = _two_sum(high, top)
-    return select(low == 0, high + c, upper + sum_to_odd(bottom, lower))
+    plain = (low == 0) | ~np.isfinite(c)
+    return select(plain, high + c, upper + sum_to_odd(bottom, lower))
 
 
 def _safe(x: Lanes) -> Lanes:
@@ -108,18 +109,16 @@ def _split(x: Lanes) -> tuple[Lanes, Lanes]:
 
 def _fma_of_fractions(a: float, b: float, c: float) -> float:
     """One lane, of finite numbers, in rational arithmetic."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return float(np.multiply(a, b) + c)
+    if not math.isfinite(c):
+        return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         zero = math.copysign(1, a) * math.copysign(1, b) * 0.0
         return zero + c if a == 0 or b == 0 else 0.0
+    sign = 1 if exact > 0 else -1  # also of a result too small for any but a zero
     try:
-        return _signed(float(exact), exact)
+        return math.copysign(float(exact), sign)
     except OverflowError:
-        return math.copysign(math.inf, exact)
-
-
-def _signed(value: float, exact: Fraction) -> float:
-    """`value` with the sign of what it was rounded from: it may have become zero."""
-    return math.copysign(value, exact)
+        return math.copysign(math.inf, sign)
