@@ -14,4 +14,4 @@ BENCHES = {"simulator": "wia_lab.commands.bench_simulator:simulator"}
 
 @click.group(cls=LazyGroup, homes=BENCHES)
 def bench() -> None:
-    """Measure on this machine: a table is printed, and what it was measured with."""
+    """Measure on this machine and print a table."""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="[PUZZLE]", required=False)
 @folder_option
 def check(name: str | None, folder: Path | None) -> int:
-    """Run the notebook of PUZZLE, or of every puzzle, and judge the answer in it.
+    """Run and judge the answers in your notebooks.
 
-    PUZZLE is an id, a number or a notebook: tiled-matmul, 6 or 06-tiled-matmul.ipynb.
+    Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook: tiled-matmul, 6 or 06-tiled-matmul.ipynb.
     """
     puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
     folder = find_folder(folder)

@@ -18,7 +18,10 @@ PACKAGES = ("numba", "numpy", "jupyterlab", "ipywidgets", "matplotlib", "nbval",
 @click.option("--warm", is_flag=True, help="Compile what the simulator needs, once for all.")
 @click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
 def doctor(*, warm: bool, quiet: bool) -> None:
-    """Say which back end was chosen and why, which versions are here, and what to install."""
+    """Say which back end runs kernels here, and why.
+
+    Also which versions are installed, what is compiled already, and what to install.
+    """
     from wia_lab import cuda
     from wia_lab.simt import compiled
 

@@ -17,7 +17,10 @@ from wia_lab.workbook.learner import seen_hint
 @click.argument("name", metavar="PUZZLE")
 @folder_option
 def hint(name: str, folder: Path | None) -> None:
-    """Print the next hint of PUZZLE; each gives more than the one before."""
+    """Print the next hint of PUZZLE.
+
+    Each gives more than the one before.
+    """
     puzzle = catalogue.find(name)
     click.echo(seen_hint(puzzle.id, find_folder(folder)))
 
@@ -25,7 +28,7 @@ def hint(name: str, folder: Path | None) -> None:
 @click.command()
 @folder_option
 def progress(folder: Path | None) -> None:
-    """List every puzzle: solved or not, and how many hints were seen."""
+    """List what is solved and how many hints were seen."""
     puzzles = catalogue.all_puzzles()
     known = state.load(find_folder(folder))
     for puzzle in puzzles:
@@ -42,7 +45,10 @@ def progress(folder: Path | None) -> None:
 @click.argument("name", metavar="PUZZLE")
 @folder_option
 def reset(name: str, folder: Path | None) -> None:
-    """Begin PUZZLE anew: a fresh notebook; the old one is kept as NN-id.backup-N.ipynb."""
+    """Begin PUZZLE anew, with a fresh notebook.
+
+    Your old one is kept as NN-id.backup-N.ipynb.
+    """
     puzzle = catalogue.find(name)
     folder = find_folder(folder)
     backup = reset_notebook(folder, catalogue.notebook_name(puzzle))

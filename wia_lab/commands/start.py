@@ -24,9 +24,9 @@ from wia_lab.workbook.places import DEFAULT_FOLDER, START
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="JupyterLab's port. [default: 8888 on]")
 def start(folder: Path, port: int | None, *, no_browser: bool, no_lab: bool) -> int:
-    """Open the workbook in DIR (default my-notebooks), making it first where it is missing.
+    """Open the workbook in JupyterLab.
 
-    Notebooks that DIR lacks are copied into it; what is there is never overwritten.
+    DIR, my-notebooks unless you name another, is made where it is missing. Notebooks that DIR lacks are copied into it; what is there is never overwritten.
     """
     copied = open_folder(folder)
     already = "all there already" if not copied else f"{len(copied)} copied"

@@ -16,11 +16,13 @@ Lines of the region that start with `# STUB:` are what the learner is given befo
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 
 from wia_lab.errors import NotebookError
 from wia_lab.workbook import form
@@ -43,8 +45,12 @@ class Drift:
 def read_notebook(path: Path) -> NotebookNode:
     """Read a notebook of format 4; NotebookError names the file and what is wrong with it."""
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-        nbformat.validate(notebook)
+        with warnings.catch_warnings():
+            # A cell pasted twice, or written by an old Jupyter, gets its own name in form.py
+            for category in (DuplicateCellId, MissingIDFieldWarning):
+                warnings.simplefilter("ignore", category)
+            notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
+            nbformat.validate(notebook)
     except (ValueError, nbformat.ValidationError, AttributeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise NotebookError(f"{path} is not a notebook that Jupyter can read: {reason}") from error

@@ -102,7 +102,7 @@ def cell_metadata(cell: NotebookNode, name: str) -> dict[str, Any]:
     metadata: dict[str, Any] = {}
     before = cell.metadata.get("nbgrader", {})
     if tags := cell.metadata.get("tags"):
-        metadata["tags"] = list(dict.fromkeys(tags))
+        metadata["tags"] = list(tags)
     if is_answer(cell) or before.get("solution"):
         metadata["nbgrader"] = nbgrader_record(name, solution=True)
     elif checked_puzzles(cell):

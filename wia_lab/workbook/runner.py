@@ -72,7 +72,7 @@ def run_notebook(notebook: NotebookNode, folder: Path, name: str) -> None:
         resources={"metadata": {"path": str(folder)}},
     )
     try:
-        client.execute()
+        client.execute(cleanup_kc=True)  # nbclient leaves a manager that it was given running
     except CellTimeoutError as error:
         raise NotebookError(
             f"{name}: a cell ran for more than {SECONDS_A_CELL} s and was stopped: "
