@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import errors as numba_errors
 
 from wia_lab.errors import WiaLabError
+from wia_lab.puzzles import hardware
 from wia_lab.puzzles.answer import RefusedError, kernel_function
 from wia_lab.puzzles.diagnosis import diagnose
 from wia_lab.puzzles.execute import execute
@@ -28,8 +30,20 @@ NOTED = ("float64-arithmetic", "write-overlap", "divergent-barrier")
 """Warnings that a passing learner should still hear."""
 
 
-def judge(puzzle: Puzzle, answer: object, *, seed: int = SEED) -> Verdict:
-    """Judge an answer on all of the puzzle's inputs, then on its gates."""
+def judge(
+    puzzle: Puzzle, answer: object, *, seed: int = SEED, on_hardware: bool | None = None
+) -> Verdict:
+    """Judge an answer on all of the puzzle's inputs, then on its gates.
+
+    Parameters
+    ----------
+    puzzle, answer
+        The puzzle, and the learner's kernel: neither called nor configured.
+    seed
+        Seed of the inputs.
+    on_hardware
+        Whether a GPU judges too what the simulator passed; by default where launches go to one.
+    """
     try:
         function = kernel_function(puzzle, answer)
     except RefusedError as refused:
@@ -42,7 +56,13 @@ def judge(puzzle: Puzzle, answer: object, *, seed: int = SEED) -> Verdict:
         runs.append(outcome)
         if outcome.errors:
             break
-    return verdict(puzzle, runs)
+    found = verdict(puzzle, runs)
+    if not found.passed or not (hardware.is_present() if on_hardware is None else on_hardware):
+        return found
+    second = hardware.second_opinion(puzzle, answer, runs)
+    if isinstance(second, Diagnosis):
+        return replace(found, diagnosis=second)
+    return replace(found, notes=(*found.notes, second))
 
 
 def verdict(puzzle: Puzzle, runs: Sequence[Run], refusal: Diagnosis | None = None) -> Verdict:

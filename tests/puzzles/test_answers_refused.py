@@ -1,0 +1,179 @@
+"""What is no kernel is refused before it runs, in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+from wia_lab import cuda
+from wia_lab.puzzles import find
+from wia_lab.puzzles.answer import RefusedError, kernel_function
+
+START = find("start")
+MATMUL = find("tiled-matmul")
+
+
+def refusal(answer, puzzle=START):
+    with pytest.raises(RefusedError) as caught:
+        kernel_function(puzzle, answer)
+    return caught.value.diagnosis
+
+
+def plain(out, a):
+    out[0] = a[0]
+
+
+@cuda.jit
+def fine(out, a):
+    out[0] = a[0]
+
+
+@cuda.jit
+def renamed(result, source):
+    result[0] = source[0]
+
+
+class TestNotAKernel:
+    """Things that cannot be launched."""
+
+    @pytest.mark.parametrize("nothing", [None, ...])
+    def test_nothing(self, nothing):
+        """The result of a call, or an ellipsis, is not the function itself."""
+        assert refusal(nothing).text == (
+            f"the check got {nothing!r} instead of a kernel: run the cell that defines add_one, "
+            'then check("start", add_one) with no parentheses after add_one'
+        )
+
+    def test_undecorated(self):
+        """A plain function needs @cuda.jit, and its line is named."""
+        found = refusal(plain)
+        assert found.text == ("add_one is a plain Python function: add @cuda.jit above def add_one")
+        assert found.line == plain.__code__.co_firstlineno
+
+    def test_string(self):
+        """Any other object is named by its type."""
+        assert refusal("add_one").text == (
+            "the check got a str instead of a kernel: pass the function add_one that stands "
+            "under @cuda.jit"
+        )
+
+    def test_configured(self):
+        """A kernel with a launch configuration is not what the check takes."""
+        assert refusal(fine[1, 32]).text == (
+            "pass add_one without [grid, block]: the check chooses its own launches"
+        )
+
+    def test_device_function(self):
+        """A device function cannot be launched."""
+
+        @cuda.jit(device=True)
+        def helper(out, a):
+            return out[0] + a[0]
+
+        assert refusal(helper).text == (
+            "add_one is a device function: write @cuda.jit without device=True"
+        )
+
+
+class TestSignature:
+    """The number and order of parameters."""
+
+    def test_too_few(self):
+        """Another number of parameters is refused with the expected signature."""
+        assert refusal(fine, MATMUL).text == (
+            "fine(out, a) has 2 parameters, but the check calls tiled_matmul(a, b, c): "
+            "write def tiled_matmul(a, b, c):"
+        )
+
+    def test_other_order(self):
+        """The right names in another order would take inputs for outputs."""
+
+        @cuda.jit
+        def add_one(a, out):
+            out[0] = a[0]
+
+        assert refusal(add_one).text == (
+            "add_one(a, out) has its parameters in another order than the check passes them: "
+            "write def add_one(out, a):"
+        )
+
+    def test_other_names(self):
+        """Other names are the learner's business."""
+        assert kernel_function(START, renamed) is renamed.py_func
+
+
+class TestStub:
+    """A body that nobody has written."""
+
+    def test_untouched(self):
+        """The stub as the notebook has it."""
+
+        @cuda.jit
+        def add_one(out, a):
+            # about 3 lines
+            # YOUR CODE HERE
+            raise NotImplementedError
+
+        found = refusal(add_one)
+        assert found.kind == "stub"
+        assert found.text == (
+            "add_one is still the stub: write your answer where it says YOUR CODE HERE, "
+            'or ask hint("start").'
+        )
+
+    def test_only_declarations(self):
+        """Shared arrays and indices alone store nothing."""
+
+        @cuda.jit
+        def add_one(out, a):
+            """Say something."""
+            i = cuda.grid(1)
+            pass
+
+        assert refusal(add_one).kind == "stub"
+
+    def test_a_store_is_an_answer(self):
+        """Any store is judged by what it does."""
+        assert kernel_function(START, fine) is fine.py_func
+
+
+class TestNames:
+    """Names that no cell defined, and functions defined twice."""
+
+    def test_undefined_constant(self):
+        """A notebook run out of order: the constant's cell is still to come."""
+
+        @cuda.jit
+        def add_one(out, a):
+            out[0] = a[0] + NOT_YET
+
+        line = add_one.py_func.__code__.co_firstlineno + 2
+        found = refusal(add_one)
+        assert (found.kind, found.line) == ("undefined-name", line)
+        assert found.text == (
+            f"line {line}: NOT_YET is not defined: run the cells above this one first (Run > Run "
+            "All Above Selected Cell), or define NOT_YET before the kernel runs"
+        )
+
+    def test_pasted_twice(self, tmp_path):
+        """Two definitions in one cell: the learner edits one, and the other counts."""
+        source = (
+            "from wia_lab import cuda\n"
+            + "@cuda.jit\ndef add_one(out, a):\n    out[0] = a[0]\n" * 2
+        )
+        path = tmp_path / "cell.py"
+        path.write_text(source)
+        namespace = {}
+        exec(compile(source, str(path), "exec"), namespace)
+        found = refusal(namespace["add_one"])
+        assert found.kind == "duplicate"
+        assert found.text == (
+            "add_one is defined on lines 3 and 6 of one cell, and only the last counts: keep one"
+        )
+
+    def test_without_source(self):
+        """A kernel typed where Python keeps no source is judged all the same."""
+        namespace = {"cuda": cuda}
+        exec("@cuda.jit\ndef add_one(out, a):\n    out[0] = a[0]\n", namespace)
+        assert isinstance(kernel_function(START, namespace["add_one"]), types.FunctionType)
