@@ -1,0 +1,1 @@
+"""Reference Numba CUDA kernels, one module a topic."""

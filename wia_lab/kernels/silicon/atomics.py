@@ -1,0 +1,109 @@
+"""Atomics on global and shared memory: distinct cells, one cell, few cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wia_lab import cuda
+from wia_lab.kernels.silicon.case import Topic, shuffled, zeros
+
+CASES = Topic()
+
+
+def cells(size: int, bound: int, seed: int = 3):
+    """Random cells below `bound`."""
+    return shuffled(size, bound, seed)
+
+
+@CASES.case("atomic-add-distinct", 4, 256, zeros(1024, dtype="int32"), shuffled(1024, seed=4))
+@CASES.case("atomic-add-few", 4, 256, zeros(8, dtype="int32"), cells(1024, 8))
+@CASES.case("atomic-add-random", 4, 250, zeros(256, dtype="int32"), cells(1000, 256))
+@CASES.case("atomic-add-float32", 4, 256, zeros(64), cells(1024, 64))
+@CASES.case("atomic-add-float64", 4, 256, zeros(64, dtype="float64"), cells(1024, 64))
+def add_at(o, index):
+    i = cuda.grid(1)
+    cuda.atomic.add(o, index[i], 1)
+
+
+@CASES.case("atomic-add-neighbours", 4, 256, zeros(1024, dtype="int32"))
+def add_neighbours(o):
+    i = cuda.grid(1)
+    cuda.atomic.add(o, i, i)
+
+
+@CASES.case("atomic-add-one-cell", 4, 256, zeros(1, dtype="int32"), cells(1024, 100))
+def add_one_cell(o, a):
+    cuda.atomic.add(o, 0, a[cuda.grid(1)])
+
+
+@CASES.case("atomic-max-few", 4, 256, zeros(16, dtype="int32"), cells(1024, 16))
+def max_few(o, a):
+    i = cuda.grid(1)
+    cuda.atomic.max(o, a[i], i)
+
+
+@CASES.case("atomic-exch-distinct", 4, 256, zeros(1024, dtype="int32"), zeros(1024, dtype="int32"))
+def exch_distinct(o, before):
+    i = cuda.grid(1)
+    before[i] = cuda.atomic.exch(o, i, i)
+
+
+@CASES.case("atomic-add-old-value", 4, 256, zeros(64, dtype="int32"), cells(1024, 64), zeros(1024, dtype="int32"))
+def add_old_value(o, index, before):
+    i = cuda.grid(1)
+    before[i] = cuda.atomic.add(o, index[i], 1)
+
+
+@CASES.case("atomic-cas-distinct", 4, 256, zeros(1024, dtype="int32"), zeros(1024, dtype="int32"))
+def cas_distinct(o, before):
+    i = cuda.grid(1)
+    before[i] = cuda.atomic.cas(o, i, 0, i)
+
+
+@CASES.case("shared-atomic-distinct", 2, 128, zeros(256, dtype="int32"), shuffled(128, seed=5))
+@CASES.case("shared-atomic-few", 2, 128, zeros(256, dtype="int32"), cells(128, 4))
+@CASES.case("shared-atomic-random", 2, 128, zeros(256, dtype="int32"), cells(128, 128))
+def shared_add(o, index):
+    bins = cuda.shared.array(128, np.int32)
+    t = cuda.threadIdx.x
+    bins[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, index[t], t)
+    cuda.syncthreads()
+    o[cuda.grid(1)] = bins[t]
+
+
+@CASES.case("shared-atomic-stride-4", 2, 32, zeros(64, dtype="int32"), 4)
+@CASES.case("shared-atomic-one-cell", 2, 32, zeros(64, dtype="int32"), 0)
+def shared_add_strided(o, s):
+    bins = cuda.shared.array(128, np.int32)
+    t = cuda.threadIdx.x
+    for i in range(t, 128, 32):
+        bins[i] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, t * s, t)
+    cuda.syncthreads()
+    o[cuda.grid(1)] = bins[t * s]
+
+
+@CASES.case("shared-atomic-max-random", 2, 128, zeros(256, dtype="int32"), cells(128, 128))
+def shared_max(o, index):
+    bins = cuda.shared.array(128, np.int32)
+    t = cuda.threadIdx.x
+    bins[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.max(bins, index[t], t)
+    cuda.syncthreads()
+    o[cuda.grid(1)] = bins[t]
+
+
+@CASES.case("shared-atomic-float32-distinct", 2, 128, zeros(256), shuffled(128, seed=5))
+@CASES.case("shared-atomic-float32-few", 2, 128, zeros(256), cells(128, 4))
+def shared_add_float32(o, index):
+    bins = cuda.shared.array(128, np.float32)
+    t = cuda.threadIdx.x
+    bins[t] = np.float32(0)
+    cuda.syncthreads()
+    cuda.atomic.add(bins, index[t], np.float32(1))
+    cuda.syncthreads()
+    o[cuda.grid(1)] = bins[t]
