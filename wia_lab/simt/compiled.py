@@ -33,25 +33,31 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.typing import signature
 
-from wia_lab.simt import compiled_address, compiled_traffic
+from wia_lab.simt import compiled_address, compiled_hazards, compiled_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     locate: Callable[..., int]
+    atomic_integer: Callable[..., None]
+    atomic_float: Callable[..., None]
     sectors: Callable[..., None]
     banks: Callable[..., None]
     active_warps: Callable[..., tuple[int, int]]
     split_warps: Callable[..., int]
     mark_warps: Callable[..., None]
     count_marks: Callable[..., tuple[int, int]]
+    record: Callable[..., None]
+    overlaps: Callable[..., bool]
+    mark: Callable[..., int]
+    unmarked: Callable[..., int]
+    in_flight: Callable[..., int]
 
+SOURCES = (compiled_address, compiled_hazards, compiled_traffic)
 HELPERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "locate": (compiled_address.locate, compiled_address.SIGNATURES),
-    **{
-        name: (getattr(compiled_traffic, name), signatures)
-        for name, signatures in compiled_traffic.SIGNATURES.items()
-    },
+    name: (getattr(module, name), signatures)
+    for module in SOURCES
+    for name, signatures in module.SIGNATURES.items()
 }
 """Name → source and signatures. `readonly` before an array type: it accepts read-only arrays."""
 
@@ -127,7 +133,7 @@ def _split(arguments: str) -> list[str]:
 def source_stamp() -> str:
     """Digest of the helpers' sources, Numba's version and Python's."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.implementation.cache_tag}".encode())
-    for module in (compiled_address, compiled_traffic, sys.modules[__name__]):
+    for module in (*SOURCES, sys.modules[__name__]):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]
 

@@ -13,11 +13,13 @@ NEGATIVE = 2
 """Flag: an active lane's index was negative, and was wrapped once by the extent."""
 
 INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
-SIGNATURES = tuple(
-    f"int64(int64[::1], readonly int64[:], readonly {index}[:], int64, int64, "
-    "readonly boolean[::1], int64)"
-    for index in INDEX_TYPES
-)
+SIGNATURES = {
+    "locate": tuple(
+        f"int64(int64[::1], readonly int64[:], readonly {index}[:], int64, int64, "
+        "readonly boolean[::1], int64)"
+        for index in INDEX_TYPES
+    )
+}
 
 
 def locate(

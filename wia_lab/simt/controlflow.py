@@ -18,6 +18,10 @@ from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks
 
 
+SEGMENTS_A_BLOCK = 4096
+"""Room between the ranks of two blocks for the segments that barriers cut a block into."""
+
+
 @dataclass(slots=True)
 class Loop:
     """One loop of the source."""
@@ -55,7 +59,7 @@ class ControlFlow:
         self.loops = _source_loops(blocks, self.graph)
         self._heads = {head for loop in _all(self.loops) for head in loop.heads}
         self.order = self._arrange(self.live, self.loops, self.entry)
-        self.rank = {label: rank for rank, label in enumerate(self.order)}
+        self.rank = {label: rank * SEGMENTS_A_BLOCK for rank, label in enumerate(self.order)}
         for loop in _all(self.loops):
             loop.rank = min(self.rank[label] for label in loop.body)
         self._nest = {label: self._enclosing(label) for label in self.order}

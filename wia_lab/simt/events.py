@@ -146,6 +146,9 @@ class Listener:
     def on_access(self, access: Access) -> None:
         """One load, store or atomic of all active lanes, before it takes effect."""
 
+    def on_declare(self, space: Space, lanes: Lanes, site: Site) -> None:
+        """Lanes declare a local array, at first or anew: what it holds is undefined from here on."""
+
     def on_out_of_bounds(self, event: OutOfBounds) -> None:
         """Lanes indexed outside an array."""
 

@@ -81,6 +81,10 @@ class Namespace:
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{self.__name__} has no {name!r}")
 
+    def names(self) -> tuple[str, ...]:
+        """Names of the members, in order of definition."""
+        return self.__members__
+
 
 def find(name: str) -> Stub | Namespace:
     """The stub or namespace of a dotted name below `cuda`; the empty name is `CUDA` itself."""

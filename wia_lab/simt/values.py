@@ -147,9 +147,10 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
         return _blend_partial(old, new, mask)
     if is_number(old) and is_number(new):
         return np.where(mask, new, old)
-    blender = _BLENDERS.get(type(new))
-    if blender is not None and type(old) is type(new):
-        return blender(old, new, mask)
+    if type(old) is type(new):
+        blender = _blend_tuple if isinstance(new, tuple) else _BLENDERS.get(type(new))
+        if blender is not None:
+            return blender(old, new, mask)
     return _choose(old, new, mask)
 
 
@@ -264,7 +265,6 @@ def _blend_choice(old: Choice, new: Choice, mask: np.ndarray) -> Value:
 
 
 _BLENDERS = {
-    tuple: _blend_tuple,
     View: _blend_view,
     Record: _blend_record,
     Range: _blend_range,

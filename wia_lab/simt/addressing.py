@@ -1,0 +1,131 @@
+"""From an array and its indices to bytes, for all lanes at once.
+
+Indices may be uniform or one a lane. Lanes whose index leaves the array are reported and taken out;
+negative indices of a signed type wrap once by the extent, as in Numba, and are reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from wia_lab.simt import compiled
+from wia_lab.simt.compiled_address import NEGATIVE, OUT_OF_BOUNDS
+from wia_lab.simt.events import OutOfBounds, Site
+from wia_lab.simt.values import Value, View
+
+if TYPE_CHECKING:
+    from wia_lab.simt.machine import Machine
+
+_INDEX_DTYPES = {np.dtype(name) for name in ("int32", "int64", "uint32", "uint64")}
+
+
+class Place(NamedTuple):
+    """Where lanes touch a space: bytes of `space.data`, uniform or one a lane."""
+
+    offsets: Value  # int, or int64 one a lane
+    active: np.ndarray  # bool
+
+
+def locate(
+    machine: Machine,
+    view: View,
+    indices: tuple[Value, ...],
+    active: np.ndarray,
+    site: Site,
+    *,
+    is_store: bool,
+) -> Place:
+    """Offsets of `view[indices]` in the active lanes; lanes out of bounds leave `active`."""
+    start = machine.starts(view.space)
+    offsets: Value = view.offset if start is None else start + view.offset
+    bad = wrapped = False
+    for index, extent, stride in zip(indices, view.shape, view.strides, strict=True):
+        if isinstance(index, np.ndarray) and not isinstance(extent, np.ndarray):
+            offsets, flags = _add_vector(machine, offsets, index, extent, stride, active)
+            bad |= bool(flags & OUT_OF_BOUNDS)
+            wrapped |= bool(flags & NEGATIVE)
+        elif isinstance(extent, np.ndarray):
+            position = _plain(index)
+            below = position < 0
+            position = np.where(below, position + extent, position)
+            bad |= bool(((position < 0) | (position >= extent))[active].any())
+            wrapped |= bool((below & active).any())
+            offsets = offsets + position * stride
+        else:
+            position = int(index)
+            wrapped |= position < 0
+            position += extent if position < 0 else 0
+            bad |= not 0 <= position < extent
+            offsets = offsets + position * stride
+    if wrapped:
+        _report_negative(machine, view, indices, active, site)
+    if bad:
+        return _report_outside(machine, view, indices, offsets, active, site, is_store)
+    return Place(offsets, active)
+
+
+def _add_vector(
+    machine: Machine,
+    offsets: Value,
+    index: np.ndarray,
+    extent: int,
+    stride: Value,
+    active: np.ndarray,
+) -> tuple[np.ndarray, int]:
+    if index.dtype not in _INDEX_DTYPES:
+        index = index.astype(np.int64)
+    if isinstance(stride, np.ndarray):
+        position = _plain(index)
+        position = np.where(position < 0, position + extent, position)
+        outside = bool(((position < 0) | (position >= extent))[active].any())
+        negative = bool(((index < 0) & active).any())
+        return np.where(active, offsets + position * stride, 0), outside + 2 * negative
+    out = np.empty(active.size, np.int64)
+    start = offsets if isinstance(offsets, np.ndarray) else np.array([offsets], np.int64)
+    flags = compiled.locate(out, start, index, extent, stride, active, machine.fallback)
+    return out, flags
+
+
+def _plain(index: Value) -> Value:
+    """The index as int64; one of uint64 beyond 2**63 is out of bounds whatever it becomes."""
+    if isinstance(index, np.ndarray):
+        return index.astype(np.int64, copy=False)
+    return int(index)
+
+
+def _lanes(value: Value, lanes: int) -> np.ndarray:
+    return np.broadcast_to(np.asarray(value, np.int64), (lanes,))
+
+
+def _report_negative(
+    machine: Machine, view: View, indices: tuple[Value, ...], active: np.ndarray, site: Site
+) -> None:
+    for index, extent in zip(indices, view.shape, strict=True):
+        lanes = _lanes(_plain(index), active.size)
+        inside = active & (lanes < 0) & (lanes >= -np.asarray(extent))
+        if inside.any():
+            machine.listeners.on_negative_index(view.space, inside, lanes, site)
+
+
+def _report_outside(
+    machine: Machine,
+    view: View,
+    indices: tuple[Value, ...],
+    offsets: Value,
+    active: np.ndarray,
+    site: Site,
+    is_store: bool,  # noqa: FBT001
+) -> Place:
+    lanes = tuple(_lanes(_plain(index), active.size) for index in indices)
+    inside = np.ones(active.size, bool)
+    for index, extent in zip(lanes, view.shape, strict=True):
+        wrapped = np.where(index < 0, index + extent, index)
+        inside &= (wrapped >= 0) & (wrapped < extent)
+    outside = active & ~inside
+    machine.listeners.on_out_of_bounds(
+        OutOfBounds(view.space, outside, lanes, view.shape, site, is_store)
+    )
+    safe = np.where(inside & active, offsets, machine.fallback)
+    return Place(safe, active & inside)

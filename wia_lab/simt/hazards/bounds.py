@@ -1,0 +1,80 @@
+"""Indices outside an array, and negative ones that wrap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wia_lab.simt.hazards.found import Findings, Hazard, Thread
+
+if TYPE_CHECKING:
+    from wia_lab.simt.events import OutOfBounds, Site
+    from wia_lab.simt.hazards.order import Order
+    from wia_lab.simt.memory import Space
+
+
+class Bounds:
+    """Names the first lane that left an array."""
+
+    def __init__(self, findings: Findings, order: Order) -> None:
+        self.findings, self.order = findings, order
+
+    def outside(self, event: OutOfBounds) -> None:
+        """Lanes indexed outside an array."""
+        lane = int(np.argmax(event.lanes))
+        thread = self.findings.thread(self.order.first + lane)
+        index = tuple(int(each[lane]) for each in event.indices)
+        shape = tuple(int(_at(extent, lane)) for extent in event.shape)
+        verb = "writes" if event.is_store else "reads"
+        place = f"{event.space.name}[{', '.join(map(str, index))}]"
+        self.findings.add(
+            Hazard(
+                "out-of-bounds", "error", event.site.line, None,
+                f"{self.findings.at(event.site)}: {thread} {verb} {place}, "
+                f"{_complaint(event.space.name, index, shape)}",
+                (thread,), event.space.name, index, event.site.file,
+            ),
+            times=int(np.count_nonzero(event.lanes)),
+        )
+
+    def negative(self, space: Space, lanes: np.ndarray, indices: np.ndarray, site: Site) -> None:
+        """Lanes indexed with a negative number that wraps."""
+        lane = int(np.argmax(lanes))
+        thread: Thread = self.findings.thread(self.order.first + lane)
+        index = int(np.broadcast_to(indices, lanes.shape)[lane])
+        self.findings.add(
+            Hazard(
+                "negative-index", "warning", site.line, None,
+                f"{self.findings.at(site)}: {thread} indexes {space.name} with {index}, which "
+                f"counts from the end: if that is not meant, guard the access with `if i >= 0`",
+                (thread,), space.name, (index,), site.file,
+            ),
+            times=int(np.count_nonzero(lanes)),
+        )
+
+
+def _complaint(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    axis = next(
+        (
+            axis
+            for axis, (place, extent) in enumerate(zip(index, shape, strict=True))
+            if not -extent <= place < extent
+        ),
+        next((axis for axis, place in enumerate(index) if place < 0), 0),
+    )
+    extent = shape[axis]
+    along = "" if len(shape) == 1 else f"along axis {axis} "
+    place = "index" if len(shape) == 1 else f"index {index[axis]} of axis {axis}"
+    if extent == 0:
+        return f"but {name} has no elements: check its shape, and how it was made"
+    bound = f"{name}.shape[{axis}]" if len(shape) > 1 else f"{name}.size"
+    test = f"0 <= i < {bound}" if index[axis] < 0 else f"i < {bound}"
+    return (
+        f"but {name} {along}ends at {extent - 1}: guard the access with `if {test}`, where i is "
+        f"the {place}"
+    )
+
+
+def _at(extent: np.ndarray | int, lane: int) -> int:
+    return extent[lane] if isinstance(extent, np.ndarray) else extent
