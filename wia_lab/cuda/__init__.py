@@ -14,6 +14,7 @@ from typing import Any
 
 from wia_lab.cuda import choice as _choice
 from wia_lab.cuda.arguments import In, InOut, Out
+from wia_lab.cuda.arrays import DeviceNDArray
 from wia_lab.cuda.choice import describe_backend
 from wia_lab.cuda.errors import BackendError, CudaAPIError
 from wia_lab.cuda.kernel import DeviceFunction, Kernel, jit
@@ -76,6 +77,7 @@ __all__ = [  # noqa: PLE0604 - the kernel names are those of the stubs
     "BackendError",
     "CudaAPIError",
     "DeviceFunction",
+    "DeviceNDArray",
     "In",
     "InOut",
     "Kernel",

@@ -205,11 +205,16 @@ class ConfiguredKernel:
             values = signatures.convert(
                 signatures.choose(kernel.signatures, values, kernel.name), values
             )
-        device, shared_bytes = get_current_device().name, int(c.shared_bytes)
 
         def work() -> Any:
             report = run(
-                kernel.py_func, c.grid, c.block, values, shared_bytes=shared_bytes, device=device
+                kernel.py_func,
+                c.grid,
+                c.block,
+                values,
+                shared_bytes=int(c.shared_bytes),
+                device=get_current_device().name,
+                debug=bool(kernel.options.get("debug")),
             )
             prepared.copy_back()
             return report
