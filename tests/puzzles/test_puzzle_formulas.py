@@ -15,10 +15,12 @@ SEEDS = (28, 1, 2)
 
 
 def cases(puzzle, seed=28):
+    """The inputs of a puzzle."""
     return puzzle.cases(np.random.default_rng(seed))
 
 
 def exact_product(a, b):
+    """The product with each sum rounded once."""
     return [
         [
             math.fsum(float(a[i, k]) * float(b[k, j]) for k in range(a.shape[1]))

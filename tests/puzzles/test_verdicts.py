@@ -37,11 +37,13 @@ def made_up(case, outputs, **changes):
 
 
 def runs_of(puzzle, formula):
+    """The runs of an answer that computes `formula`."""
     cases = puzzle.cases(np.random.default_rng(28))
     return [made_up(case, formula(**case.inputs)) for case in cases]
 
 
 def hazard(kind, line, message, severity="error"):
+    """A hazard, as far as a judge looks at it."""
     return SimpleNamespace(kind=kind, line=line, message=message, severity=severity)
 
 

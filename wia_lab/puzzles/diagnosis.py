@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.puzzles.puzzle import Diagnosis
+from wia_lab.puzzles.whereabouts import whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,8 @@ ADVICE = {
         "thread that fills it, with 0 where the data ends."
     ),
 }
-LIKELY_WARNINGS = ("negative-index", "division-by-zero", "write-overlap")
+TELLING = ("negative-index", "division-by-zero")
+"""Warnings that explain a wrong cell better than what it looks like."""
 
 
 def diagnose(puzzle: Puzzle, runs: Sequence[Run]) -> Diagnosis | None:
@@ -95,7 +97,10 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
     writers, first = run.writers[name], cells[0]
     got = run.outputs[name]
     place = f"{name}[{', '.join(map(str, np.unravel_index(first, got.shape)))}]"
-    share = f"{cells.size:,} of {got.size:,} cells of {name} are wrong"
+    lie = whereabouts(cells, got.shape, run.case.block)
+    share = f"{cells.size:,} of {got.size:,} cells of {name} are wrong" + (
+        f", all {lie}" if lie and cells.size > 1 else ""
+    )
     want = puzzle.reference(**run.case.inputs)[name].reshape(-1)[first]
     cause = _cause(puzzle, runs, run)
     if writers.thread[first] < 0:
@@ -118,7 +123,7 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
 def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | None:
     """Name and sentence of what most likely went wrong in `run`, where anything tells."""
     for hazard in run.hazards:
-        if hazard.kind in LIKELY_WARNINGS:
+        if hazard.kind in TELLING:
             return hazard.kind, _sentence(hazard.message)
     matching = [each for each in puzzle.suspects if _explains(puzzle, each, run)]
     # A mistake explains every launch, not only this one; where two kinds agree here, others decide
@@ -130,7 +135,8 @@ def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | N
             "the kernel adds to what the output held before. Outputs start with arbitrary "
             "values: keep the sum in a variable and store it with =."
         )
-    return None
+    overlap = next((each for each in run.hazards if each.kind == "write-overlap"), None)
+    return None if overlap is None else (overlap.kind, _sentence(overlap.message))
 
 
 def _matches(puzzle: Puzzle, suspect: Suspect, runs: Sequence[Run]) -> int:
