@@ -7,6 +7,19 @@ WiaLabError
     SimulationLimit    a simulation was refused or stopped at a documented limit
     NotebookError      a notebook is not in the form that the workbook needs
     CannotRun          this machine or this folder cannot do what was asked
+    AllocatorError     an allocator refused; its state is as it was before the call
+        SizeError           a size that is zero, negative, no integer or out of range (ValueError)
+        AlignmentError      an alignment that is no power of two or absurdly large (ValueError)
+        OutOfMemoryError    nothing of that size is left (also a MemoryError)
+        UnknownBlockError   freed something that was never allocated
+        ForeignBlockError   freed a block of another allocator
+        InteriorPointerError  freed an offset inside a live block
+        DoubleFreeError     freed a block twice
+        ReleasedError       used or retained a buffer whose count had reached zero
+        RedZoneError        bytes before or after a block were overwritten
+        UseAfterFreeError   bytes of a freed block were written
+        TraceError          an allocation trace or snapshot that cannot be read
+        InvariantError      an allocator's own check failed (also an AssertionError)
 
 Warning
     HazardWarning      one hazard, when hazards are set to "warn"
@@ -70,3 +83,77 @@ class CannotRun(WiaLabError):
     """What was asked needs something that this machine or this folder lacks."""
 
     exit_code = 3
+
+
+class AllocatorError(WiaLabError):
+    """An allocator refused a request; its state is as it was before the call."""
+
+
+class SizeError(AllocatorError, ValueError):
+    """A size that is zero, negative, no integer, or out of the range it must be in."""
+
+
+class AlignmentError(AllocatorError, ValueError):
+    """An alignment that is no power of two, or larger than the allocator can keep."""
+
+
+class OutOfMemoryError(AllocatorError, MemoryError):
+    """Nothing of the size asked is left.
+
+    Attributes
+    ----------
+    requested, free, largest_free : int
+        Bytes asked for, bytes free in all, and the largest hole.
+    holders : tuple
+        The largest live blocks, largest first: (offset, bytes, label).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        requested: int = 0,
+        free: int = 0,
+        largest_free: int = 0,
+        holders: tuple[tuple[int, int, str], ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.requested = requested
+        self.free = free
+        self.largest_free = largest_free
+        self.holders = holders
+
+
+class UnknownBlockError(AllocatorError):
+    """A free of something that the allocator never handed out."""
+
+
+class ForeignBlockError(AllocatorError):
+    """A free of a block that another allocator handed out."""
+
+
+class InteriorPointerError(AllocatorError):
+    """A free of an offset inside a live block."""
+
+
+class DoubleFreeError(AllocatorError):
+    """A free of a block that was freed before."""
+
+
+class ReleasedError(AllocatorError):
+    """A use of a counted buffer after its count had reached zero."""
+
+
+class RedZoneError(AllocatorError):
+    """Bytes just before or after a block were overwritten."""
+
+
+class UseAfterFreeError(AllocatorError):
+    """Bytes of a block were written after it was freed."""
+
+
+class TraceError(AllocatorError):
+    """An allocation trace or a memory snapshot that cannot be read; names the line and why."""
+
+
+class InvariantError(AllocatorError, AssertionError):
+    """An allocator's `check` found its own books wrong: a defect of the allocator."""
