@@ -5,10 +5,9 @@ shadow holds *stamps*, pairs (thread, moment): the thread's number in the launch
 and the number of the event. Moment 0 marks a free stamp.
 
 - `writer[cell]`: the last plain write. Writes before it are ordered before it, or were reported.
-- `stamps[0..3, cell]`: reads that nothing orders yet. Four suffice to find a conflict wherever
-  one exists: the first two differ as much as any two do (in block, else in warp, else in thread),
-  and the fourth is the latest. Where fences order threads one by one this does not hold: `spill`
-  then keeps the rest, a list a cell.
+- `stamps[0..3, cell]`: reads that nothing orders yet. Where barriers and whole warps give the
+  order, four suffice to find a conflict wherever one exists: the first two differ as much as any
+  two do (in block, else in warp, else in thread).
 - `stamps[4..7, cell]`: the same for atomics.
 
 Block, warp and lane of a thread follow from its number: blocks are padded to `stride` lanes.
@@ -31,7 +30,7 @@ ROW = 6
 """Columns of a conflict: kind, cell, lane, the other's thread and moment, the present moment."""
 
 _SHADOW = (
-    "int32[:, ::1], int32[:, :, ::1], int32[::1], int32[:, ::1], uint8[::1], boolean"
+    "int32[:, ::1], int32[:, :, ::1], uint8[::1], boolean"
 )
 _ORDER = "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1], readonly int32[:, ::1]"
 _EVENT = (
@@ -40,7 +39,7 @@ _EVENT = (
 SIGNATURES = {
     "record": (
         f"void({_EVENT}, {_ORDER}, {_SHADOW}, readonly int32[::1], int64[:, :, ::1],"
-        " int32[::1], int64[:, ::1], int64[::1])",
+        " int32[::1], int64[:, ::1], int64[::1], int32[:, ::1])",
     ),
     "overlaps": (
         "boolean(readonly int64[::1], readonly boolean[::1], int64, int64, int32[::1], int64)",
@@ -82,7 +81,7 @@ def _distance(one, other, stride):
 
 
 @njit
-def _insert(stamps, base, cell, kept, threads, moments, stride, heads, spill):
+def _insert(stamps, base, cell, kept, threads, moments, stride):
     """Write back the first `kept` + 1 stamps: of five, one goes, but the two furthest apart stay."""
     second, best = 1, -1
     for place in range(1, kept + 1):
@@ -94,12 +93,6 @@ def _insert(stamps, base, cell, kept, threads, moments, stride, heads, spill):
         moments[1], moments[second] = moments[second], moments[1]
     if kept == 4:
         gone = 2 if second == 4 else 3
-        used = spill[0, 0] + 1
-        if base == 0 and used < spill.shape[0]:
-            spill[0, 0] = used
-            spill[used, 0], spill[used, 1] = threads[gone], moments[gone]
-            spill[used, 2] = heads[cell]
-            heads[cell] = used
         for place in range(gone, 4):
             threads[place], moments[place] = threads[place + 1], moments[place + 1]
     for place in range(4):
@@ -145,8 +138,8 @@ def _same_value(low, high, lane, other, offsets, nbytes, values, memory):
 def record(
     mode, offsets, active, nbytes, granule, values,
     first, stride, now, floor, barriers, syncs, mates,
-    writer, stamps, heads, spill, memory, kept,
-    known, seen, site_at, rows, counts,
+    writer, stamps, memory, kept,
+    known, seen, site_at, rows, counts, scratch,
 ):
     """Check one event of a space against the shadow, and bring the shadow up to date.
 
@@ -176,9 +169,10 @@ def record(
         The conflicts listed.
     counts : int64, shape (2,)
         `counts[1]` is how many were to be listed, also those for which `rows` had no room.
+    scratch : int32, shape (2, 5)
+        Room for a cell's stamps and one more.
     """
-    threads = np.zeros(5, np.int32)
-    moments = np.zeros(5, np.int32)
+    threads, moments = scratch[0], scratch[1]
     here = site_at[now]
     plain = mode == STORE or mode == LANDING
     base = 4 if mode == ATOMIC else 0
@@ -208,28 +202,15 @@ def record(
                         kind, cell, lane, thread, moment, now, listing, seen, site_at[moment],
                         here, rows, counts,
                     )
-                place = checks
-                spilled = 0
-                while place < ends and mode != LANDING:
-                    if spilled:
-                        thread, moment = spill[spilled, 0], spill[spilled, 1]
-                        spilled = spill[spilled, 2]
-                        place = 4 if spilled == 0 else 3
-                    else:
-                        thread, moment = stamps[place, cell, 0], stamps[place, cell, 1]
-                        place += 1
-                        if moment == 0:
-                            place = (place + 3) & ~3
-                            continue
-                        if place == 4 and heads.size:
-                            spilled = heads[cell]
-                            place = 4 if spilled == 0 else 3
-                    if _unordered(
+                for place in range(checks, ends):
+                    thread, moment = stamps[place, cell, 0], stamps[place, cell, 1]
+                    if moment and mode != LANDING and _unordered(
                         thread, moment, me, lane, block, first, stride, floor, barriers, syncs,
                         mates,
                     ):
-                        kind = WRITE_AFTER_READ if mode == STORE else ATOMIC_AFTER_READ
-                        if place > 4 or (place == 4 and checks == 4):
+                        if place < 4:
+                            kind = WRITE_AFTER_READ if mode == STORE else ATOMIC_AFTER_READ
+                        else:
                             kind = WRITE_AFTER_ATOMIC if mode == STORE else READ_AFTER_ATOMIC
                         _listed(
                             kind, cell, lane, thread, moment, now, listing, seen,
@@ -240,8 +221,6 @@ def record(
                     for place in range(8):
                         if stamps[place, cell, 1]:
                             stamps[place, cell, 1] = 0
-                    if heads.size:
-                        heads[cell] = 0
                     continue
                 if stamps[base, cell, 1] == 0:
                     stamps[base, cell, 0], stamps[base, cell, 1] = me, now
@@ -256,7 +235,7 @@ def record(
                         threads[count], moments[count] = thread, moment
                         count += 1
                 threads[count], moments[count] = me, now
-                _insert(stamps, base, cell, count, threads, moments, stride, heads, spill)
+                _insert(stamps, base, cell, count, threads, moments, stride)
             if kept and mode == STORE and values.shape[0]:
                 row = lane if values.shape[0] > 1 else 0
                 for byte in range(nbytes):

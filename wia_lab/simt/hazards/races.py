@@ -87,7 +87,7 @@ class Races:
         moment = order.tick(site)
         event = Event(
             mode, offsets, active, nbytes, values, moment,
-            order.chunk_floor if shadow.is_shared and order.chunk_floor > order.floor else order.floor,
+            max(order.floor, order.chunk_floor) if shadow.is_shared else order.floor,
             order.barriers, order.syncs, order.mates, self.fences.known,
         )
         if shadow.is_shared:
@@ -110,9 +110,7 @@ class Races:
             key = (space.number, space.name, space.line, space.data.nbytes, space.granule)
             shadow = self._spare.pop(key, None) if space.kind == "shared" else None
             if shadow is None:
-                shadow = Shadow(
-                    space, self.order, len(self.sites), fences=self.fences.enabled
-                )
+                shadow = Shadow(space, self.order, len(self.sites))
             shadow.space = space
         self.shadows[space] = shadow
         return shadow
@@ -207,18 +205,14 @@ class Races:
             self._guarded.append((cause, conflict.other, moment))
 
     def _is_flag(self, conflict: Conflict, moment: int, now: int) -> bool:
-        """A plain store after a fence, to a cell that others use atomically: a flag done by hand."""
-        if not self.fences.enabled:
+        """A plain store after a fence to a cell that others use atomically: a flag set by hand."""
+        fences = self.fences
+        if not fences.enabled:
             return False
-        if conflict.kind == WRITE_AFTER_ATOMIC:
-            is_flag = self.fences.fenced_before(conflict.thread, now)
-        elif conflict.kind == ATOMIC_AFTER_WRITE:
-            is_flag = self.fences.fenced_before(conflict.other, moment)
-        else:
-            return False
-        if is_flag:
-            self.fences.plain_flag = True
-        return is_flag
+        if conflict.kind == ATOMIC_AFTER_WRITE and fences.fenced_before(conflict.other, moment):
+            fences.plain_flag = True
+            return True
+        return conflict.kind == WRITE_AFTER_ATOMIC and fences.fenced_before(conflict.thread, now)
 
 
 def value_bytes(access: Access) -> np.ndarray:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from wia_lab.simt.memory import Space
 
 LOG_BYTES = 32 << 20  # a log larger than this is compared early
-SPILLED = 1 << 18  # reads kept beyond a cell's four stamps, where fences order threads
 
 NO_VALUES = np.zeros((0, 0), np.uint8)
 NOTHING_KNOWN = np.zeros(0, np.int32)
@@ -60,20 +59,19 @@ class Conflicts(NamedTuple):
 class Shadow:
     """Stamps of all cells of one space."""
 
-    def __init__(self, space: Space, order: Order, sites: int, *, fences: bool) -> None:
-        self.space, self.order, self.fences = space, order, fences
+    def __init__(self, space: Space, order: Order, sites: int) -> None:
+        self.space, self.order = space, order
         self.is_shared = space.kind == "shared"
         self.cell = cell_bytes(space)
         cells = -(-space.data.nbytes // self.cell)
         self.writer = np.zeros((cells, 2), np.int32)
         self.stamps = np.zeros((8, cells, 2), np.int32)  # pages stay unmapped until touched
-        self.heads = np.zeros(cells if fences else 0, np.int32)
-        self.spill = np.zeros((SPILLED if fences else 1, 3), np.int32)
         self.seen = np.zeros((CONFLICTS, sites, sites), np.int64)
         self.memory = np.zeros(space.data.nbytes, np.uint8) if self.is_shared else space.data
         self._stamps = np.zeros(cells if self.is_shared else 0, np.int32)
         self._rows = np.zeros((64, ROW), np.int64)
         self._counts = np.zeros(2, np.int64)
+        self._scratch = np.zeros((2, 5), np.int32)
         self.log: list[Event] = []
         self._forget()
         self.folded = False  # the shadow holds accesses that no barrier of all blocks ordered yet
@@ -145,8 +143,8 @@ class Shadow:
         compiled.record(
             event.mode, event.offsets, event.active, event.nbytes, self.cell, event.values,
             order.first, order.stride, event.moment, event.floor, event.barriers, event.syncs,
-            event.mates, self.writer, self.stamps, self.heads, self.spill,
-            self.memory, self.is_shared, event.known, self.seen, order.site_at, rows, counts,
+            event.mates, self.writer, self.stamps,  self.memory, self.is_shared, event.known, self.seen, order.site_at, rows, counts,
+            self._scratch,
         )
         found = min(int(counts[1]), rows.shape[0])
         return Conflicts(rows[:found].copy(), counts.copy(), event.known) if found else None
