@@ -138,7 +138,8 @@ class TestWholeNumbers:
         signature = types.float64(types.float64, types.int64)
         compute = operation(round, signature)
         cases = [(2.5, 0, 2.0), (0.125, 2, 0.12), (0.375, 2, 0.38), (1234.5678, 2, 1234.57),
-                 (1250.0, -2, 1200.0), (-1350.0, -2, -1400.0), (5.5e-20, 30, 5.5e10 / 1e22 / 1e8)]  # fmt: skip
+                 (1250.0, -2, 1200.0), (-1350.0, -2, -1400.0),
+                 (5.5e-20, 30, 5.5e10 / 1e22 / 1e8)]  # fmt: skip
         for value, digits, expected in cases:
             assert compute(np.float64(value), np.int64(digits)) == expected
         x, digits = (np.array(column) for column in list(zip(*cases, strict=True))[:2])
