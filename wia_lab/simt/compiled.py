@@ -33,7 +33,7 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.typing import signature
 
-from wia_lab.simt import compiled_address, compiled_hazards, compiled_traffic
+from wia_lab.simt import compiled_address, compiled_atomics, compiled_hazards, compiled_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     mark: Callable[..., int]
     unmarked: Callable[..., int]
     in_flight: Callable[..., int]
+    atomic_integer: Callable[..., None]
+    atomic_float: Callable[..., None]
 
-SOURCES = (compiled_address, compiled_hazards, compiled_traffic)
+SOURCES = (compiled_address, compiled_atomics, compiled_hazards, compiled_traffic)
 HELPERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     name: (getattr(module, name), signatures)
     for module in SOURCES

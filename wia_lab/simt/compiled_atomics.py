@@ -38,8 +38,10 @@ def _signature(kind: str) -> str:
     )
 
 
-INTEGER_SIGNATURES = tuple(map(_signature, ("int32", "int64", "uint32", "uint64")))
-FLOAT_SIGNATURES = tuple(map(_signature, ("float32", "float64")))
+SIGNATURES = {
+    "atomic_integer": tuple(map(_signature, ("int32", "int64", "uint32", "uint64"))),
+    "atomic_float": tuple(map(_signature, ("float32", "float64"))),
+}
 
 
 def atomic_integer(

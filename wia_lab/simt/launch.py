@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,6 +31,7 @@ MAX_TOGETHER = 1 << 20
 
 _LIBRARIES: dict[tuple[int, bool], tuple[TypedFunction, Library]] = {}
 _LIBRARIES_KEPT = 256
+_TYPED: WeakKeyDictionary[Any, dict[Any, TypedFunction]] = WeakKeyDictionary()
 
 
 def simulate(
@@ -95,7 +97,7 @@ def run(
     extents = (_extent(grid, "grid"), _extent(block, "block"))
     _check_limits(sheet, py_func.__name__, *extents)
     _check_count(py_func, args)
-    typed = type_function(py_func, tuple(typeof(_typed_argument(each)) for each in args))
+    typed = _typed(py_func, tuple(typeof(_typed_argument(each)) for each in args))
     library = _library(typed, debug=debug)
     program = library.program(typed)
     static = library.shared_bytes()
@@ -188,6 +190,15 @@ def _library(typed: TypedFunction, *, debug: bool) -> Library:
         library.program(typed)
         found = _LIBRARIES[key] = (typed, library)
     return found[1]
+
+
+def _typed(py_func: Any, kinds: tuple[Any, ...]) -> TypedFunction:
+    """Type a function once for each set of argument types: its globals are frozen, as Numba's."""
+    known = _TYPED.setdefault(py_func, {})
+    found = known.get(kinds)
+    if found is None:
+        found = known[kinds] = type_function(py_func, kinds)
+    return found
 
 
 def _typed_argument(value: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numba.core import ir, types
 
 from wia_lab.simt import stubs
-from wia_lab.simt.declarations import Dim3Type
+from wia_lab.simt.declarations import Dim3Type, GridGroupType
 from wia_lab.simt.instructions.tables import ATTRIBUTES, call
 
 _DIMENSIONS = {
@@ -22,6 +22,8 @@ _DIMENSIONS = {
 def bind_module_attribute(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
     """`cuda.threadIdx`, `cuda.laneid`, `math.pi`: what a module or namespace holds."""
     module = builder.type_of(expr.value).pymod
+    if isinstance(builder.type_of(target), types.Module):
+        return lambda _: None  # a namespace: what is read from it is told by its type
     module = stubs.CUDA if _is_cuda(module) else module
     return bind_module_value(builder, getattr(module, expr.attr, None), target)
 
@@ -58,6 +60,7 @@ def bind_dim3(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
 
 ATTRIBUTES[types.Module] = bind_module_attribute
 ATTRIBUTES[Dim3Type] = bind_dim3
+ATTRIBUTES[GridGroupType] = lambda builder, expr, target: lambda _: None
 
 
 @call(stubs.grid)
