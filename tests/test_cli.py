@@ -20,7 +20,12 @@ OUTCOMES = [
     ("xyzzy", 2, "", "there is no command 'xyzzy': see wia-lab --help"),
     ("--frobnicate", 2, "", "no such option '--frobnicate'"),
     ("hint", 2, "", "missing argument 'PUZZLE': see wia-lab hint --help"),
-    ("hint tiled-matmull", 2, "", "there is no puzzle 'tiled-matmull': did you mean 'tiled-matmul'?"),
+    (
+        "hint tiled-matmull",
+        2,
+        "",
+        "there is no puzzle 'tiled-matmull': did you mean 'tiled-matmul'?",
+    ),
     ("reset 99", 2, "", "there is no puzzle '99': there are start, tiled-matmul"),
     ("check no-such", 2, "", "there is no puzzle 'no-such'"),
     ("check a b", 2, "", "got unexpected extra argument (b): see wia-lab check --help"),

@@ -14,7 +14,6 @@ from wia_lab.commands import start
 from wia_lab.workbook import places
 from wia_lab.workbook.places import notebook_paths
 
-
 pytestmark = pytest.mark.usefixtures("small_workbook")
 
 

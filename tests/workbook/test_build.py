@@ -149,9 +149,7 @@ class TestDrift:
         notebook.cells[1].execution_count = None
         path.write_text(form.text_of(form.canonical(notebook, outputs=True)))
         messages = [drift.message for drift in find_drift(*folders)]
-        assert messages == [
-            f"{path}, cell answer was never run: run wia-lab build --run 01-double"
-        ]
+        assert messages == [f"{path}, cell answer was never run: run wia-lab build --run 01-double"]
 
     def test_source_that_failed(self, folders):
         """A stored error is refused, unless the cell is tagged to raise one."""
@@ -174,7 +172,10 @@ UNREADABLE = {
     "half": (b'{"cells": [', "Notebook does not appear to be JSON"),
     "a list": (b"[]", ""),
     "an old format": (b'{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', ""),
-    "no cells": (b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "missing an expected key: cells"),
+    "no cells": (
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+        "missing an expected key: cells",
+    ),
     "not text": (b"\xff\xfe\x00", "utf-8"),
 }
 

@@ -71,7 +71,12 @@ class TestPlaces:
 
     def test_checkpoints_are_no_notebooks(self, tmp_path):
         """Jupyter's own copies are passed over."""
-        for name in ("b.ipynb", "a.ipynb", ".ipynb_checkpoints/a-checkpoint.ipynb", "demos/c.ipynb"):
+        for name in (
+            "b.ipynb",
+            "a.ipynb",
+            ".ipynb_checkpoints/a-checkpoint.ipynb",
+            "demos/c.ipynb",
+        ):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text("")
         found = [path.relative_to(tmp_path).as_posix() for path in places.notebook_paths(tmp_path)]

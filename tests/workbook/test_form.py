@@ -18,7 +18,11 @@ def messy():
     code.outputs = [
         new_output("execute_result", {"text/plain": "1"}, execution_count=17, metadata={"x": 1})
     ]
-    code.metadata = {"collapsed": True, "tags": ["hardware", "nbval-ignore-output"], "trusted": True}
+    code.metadata = {
+        "collapsed": True,
+        "tags": ["hardware", "nbval-ignore-output"],
+        "trusted": True,
+    }
     cells = [
         new_markdown_cell("# Tiles & shared memory!", id="0123abcd"),
         new_code_cell(ANSWER, id="d9428888-122b-11e1-b85c-61cd3cbb3210", execution_count=9),
@@ -26,7 +30,9 @@ def messy():
         new_code_cell('check("tiled-matmul", f)', id="deadbeef"),
         new_code_cell("again()", id="kept-name"),
     ]
-    return new_notebook(cells=cells, metadata={"widgets": {}, "language_info": {"name": "python", "version": "3.9"}})
+    return new_notebook(
+        cells=cells, metadata={"widgets": {}, "language_info": {"name": "python", "version": "3.9"}}
+    )
 
 
 class TestCells:

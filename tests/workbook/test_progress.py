@@ -68,9 +68,7 @@ class TestBrokenFile:
         assert (tmp_path / "wia-lab.backup-1.json").read_bytes() == data
         said = capsys.readouterr().err
         assert reason in said
-        assert said.endswith(
-            "it is kept as wia-lab.backup-1.json, and progress is counted anew\n"
-        )
+        assert said.endswith("it is kept as wia-lab.backup-1.json, and progress is counted anew\n")
 
     def test_backups_do_not_replace_each_other(self, tmp_path):
         """The second broken file gets the next number."""

@@ -18,7 +18,8 @@ from wia_lab.workbook.places import notebook_paths, solutions_folder
 def build(to_run: tuple[str, ...], *, only_check: bool) -> int:
     """Make notebooks/ from solutions/.
 
-    Both are brought into canonical form. --run 06-tiled-matmul runs that source first, on the simulator, and stores what its cells give;
+    Both are brought into canonical form. --run 06-tiled-matmul runs that source first, on the
+    simulator, and stores what its cells give;
     --run all runs every one.
     """
     from wia_lab.workbook.build import find_drift, mend

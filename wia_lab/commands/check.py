@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def check(name: str | None, folder: Path | None) -> int:
     """Run and judge the answers in your notebooks.
 
-    Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook: tiled-matmul, 6 or 06-tiled-matmul.ipynb.
+    Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook:
+    tiled-matmul, 6 or 06-tiled-matmul.ipynb.
     """
     puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
     folder = find_folder(folder)

@@ -26,7 +26,8 @@ from wia_lab.workbook.places import DEFAULT_FOLDER, START
 def start(folder: Path, port: int | None, *, no_browser: bool, no_lab: bool) -> int:
     """Open the workbook in JupyterLab.
 
-    DIR, my-notebooks unless you name another, is made where it is missing. Notebooks that DIR lacks are copied into it; what is there is never overwritten.
+    DIR, my-notebooks unless you name another, is made where it is missing. Notebooks that DIR
+    lacks are copied into it; what is there is never overwritten.
     """
     copied = open_folder(folder)
     already = "all there already" if not copied else f"{len(copied)} copied"

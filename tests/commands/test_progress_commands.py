@@ -1,0 +1,94 @@
+"""`wia-lab check`, `hint`, `progress` and `reset` in a learner's folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from wia_lab.cli import main
+from wia_lab.workbook import catalogue, progress
+
+
+@pytest.fixture
+def folder(in_folder, small_workbook, capsys):
+    """Return a learner's folder, just started, in the current folder."""
+    main(["start", "--no-lab"])
+    capsys.readouterr()
+    return in_folder / "my-notebooks"
+
+
+class TestCheck:
+    """Exit code 0 when solved, 1 when not, 3 when there is nothing to judge."""
+
+    @pytest.mark.parametrize("name", ["tiled-matmul", "6", "06", "06-tiled-matmul.ipynb"])
+    def test_solved(self, name, folder, notebook_with, capsys):
+        """A right answer is told with the check's own line, by whichever name it is asked for."""
+        notebook_with(
+            folder / "06-tiled-matmul.ipynb", "def answer():\n    return 42", "tiled-matmul"
+        )
+        assert main(["check", name]) == 0
+        assert capsys.readouterr().out == "06-tiled-matmul: solved\n  tiled-matmul: passed\n"
+
+    def test_stub(self, folder, capsys):
+        """An answer not begun is not solved."""
+        assert main(["check", "tiled-matmul"]) == 1
+        assert capsys.readouterr().out == "06-tiled-matmul: not solved\n  NotImplementedError: \n"
+
+    def test_all(self, folder, capsys):
+        """Without a name every notebook is judged and counted; one that cannot be is no success."""
+        assert main(["check", "--dir", str(folder)]) == 1
+        out = capsys.readouterr().out
+        assert "00-start: not judged\n  00-start.ipynb has no cell that starts with check" in out
+        assert out.endswith("0 of 2 puzzles solved\n")
+
+    def test_notebook_deleted(self, folder, capsys):
+        """A notebook that is not there is named, with the way to bring it back."""
+        (folder / "06-tiled-matmul.ipynb").unlink()
+        assert main(["check", "6"]) == 3
+        assert "06-tiled-matmul.ipynb is not in my-notebooks" in capsys.readouterr().err.replace(
+            str(folder), "my-notebooks"
+        )
+
+    def test_notebook_broken(self, folder, capsys):
+        """A file that is no notebook is told in one sentence."""
+        (folder / "06-tiled-matmul.ipynb").write_text("{")
+        assert main(["check", "6"]) == 1
+        assert "is not a notebook that Jupyter can read" in capsys.readouterr().out
+
+
+class TestHintProgressReset:
+    """What was seen is listed, and forgotten when a puzzle is begun anew."""
+
+    def test_hint_counts_on(self, folder, capsys):
+        """Two hints are two different ones, and progress lists them."""
+        for number, name in ((1, "tiled-matmul"), (2, "6")):
+            assert main(["hint", name]) == 0
+            shown = capsys.readouterr().out
+            assert shown.startswith(f"Hint {number} of 3")
+            assert catalogue.find("tiled-matmul").hints[number - 1].strip() in shown
+        main(["progress"])
+        assert "06  tiled-matmul           open               2 of 3 hints seen\n" in (
+            capsys.readouterr().out
+        )
+
+    def test_progress_lists_every_puzzle(self, folder, capsys):
+        """One line a puzzle, and the sum."""
+        state = progress.Progress(solved={"tiled-matmul": "2026-11-29T20:00:00+00:00"})
+        progress.save(folder, state)
+        assert main(["progress", "--dir", str(folder)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        count = len(catalogue.all_puzzles())
+        assert len(lines) == count + 1
+        assert "06  tiled-matmul           solved 2026-11-29" in lines
+        assert lines[-1] == f"1 of {count} solved"
+
+    def test_reset(self, folder, capsys):
+        """The old notebook is kept and named, and the puzzle is open again."""
+        progress.save(folder, progress.Progress(solved={"tiled-matmul": "then"}))
+        (folder / "06-tiled-matmul.ipynb").write_text("my work")
+        assert main(["reset", "tiled-matmul"]) == 0
+        backup = folder / "06-tiled-matmul.backup-1.ipynb"
+        assert backup.read_text() == "my work"
+        assert capsys.readouterr().out == (
+            f"{folder / '06-tiled-matmul.ipynb'} is fresh; your old one is {backup}\n"
+        )
+        assert progress.load(folder).solved == {}
