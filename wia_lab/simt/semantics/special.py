@@ -87,9 +87,9 @@ def _reduce(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
         bits = bits + select(above, np.int32(count), np.int32(0))
     small = y < 4 * np.finfo(x.dtype).tiny
     half = y * x.dtype.type(0.5)
-    above: Any = np.True_
+    still: Any = np.True_
     for compare in (np.greater, np.greater_equal):
-        above = above & select(small, compare(rest + rest, y), compare(rest, half))
-        rest = select(above, rest - y, rest)
-        bits = bits + select(above, np.int32(1), np.int32(0))
+        still = still & select(small, compare(rest + rest, y), compare(rest, half))
+        rest = select(still, rest - y, rest)
+        bits = bits + select(still, np.int32(1), np.int32(0))
     return rest, bits & np.int32(7)
