@@ -25,7 +25,6 @@ from numba import (
     int16,
     int32,
     int64,
-    literal_unroll,
     njit,
     types,
     uint8,
@@ -939,12 +938,6 @@ def dead_branch(out):
         out[0] = 1
     else:
         out[0] = cuda.no_such_thing
-
-
-@case(types.Tuple((f4, i4)), f4)
-def unrolled(arrays, out):
-    for array in literal_unroll(arrays):
-        out[0] += array[0]
 
 
 @case(types.Tuple((f4, i4)), f4)

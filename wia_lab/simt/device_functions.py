@@ -8,6 +8,7 @@ function, and a cell run again without change does not.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.typing.templates import Signature, fold_arguments, make_concrete_template, signature
 
+from wia_lab.simt import declarations_arrays, refusals  # noqa: F401
 from wia_lab.simt.typing_context import TARGET, SimtTarget, TypingContext
 
 _FUNCTIONS_KEPT = 512
@@ -64,6 +66,7 @@ class _Descriptor:
 @dataclass(frozen=True)
 class _Overload:
     fndesc: _Descriptor
+    signature: Signature
 
 
 class DeviceFunctionType(types.Dispatcher):
@@ -85,6 +88,12 @@ class DeviceFunctionType(types.Dispatcher):
 
     def __hash__(self) -> int:
         return hash(self._function)
+
+    def unify(self, typingctx: TypingContext, other: types.Type) -> types.Type | None:
+        """Numba's function type for either of two functions, which `refusals` then refuses."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", errors.NumbaExperimentalFeatureWarning)
+            return super().unify(typingctx, other)
 
     def specialise(self, argument_types: tuple[types.Type, ...]) -> TypedFunction:
         """The function typed for `argument_types`, as in a call's signature."""
@@ -145,6 +154,9 @@ class DeviceFunction:
         )
         return template, pysig, folded, {}
 
+    def get_function_type(self) -> None:
+        """No function type: which one is called must be known."""
+
     def get_overload(self, argument_types: tuple[types.Type, ...]) -> TypedFunction:
         """The function typed for `argument_types`."""
         return self.specialise(tuple(argument_types))
@@ -165,7 +177,8 @@ class DeviceFunction:
                 self.is_compiling -= 1
             self._typed[key] = typed
             self.overloads[argument_types] = _Overload(
-                _Descriptor(self.py_func.__module__, typed.name, typed.ir.func_id.unique_id)
+                _Descriptor(self.py_func.__module__, typed.name, typed.ir.func_id.unique_id),
+                signature(typed.return_type, *argument_types),
             )
         return self._typed[key]
 
@@ -341,7 +354,7 @@ def _type(
         )
         state = pipeline.compile_extra(py_func)
     identity = state.func_id
-    return TypedFunction(
+    typed = TypedFunction(
         name=py_func.__qualname__.rpartition("<locals>.")[2],
         file=identity.filename,
         line=identity.firstlineno,
@@ -353,3 +366,5 @@ def _type(
         argument_types=tuple(argument_types),
         return_type=state.return_type,
     )
+    refusals.check(typed)
+    return typed

@@ -30,7 +30,7 @@ import threading
 from types import FunctionType
 
 import numpy as np
-from numba.core import ir, types
+from numba.core import errors, ir, types
 from numba.core.typing.templates import Signature
 from numba.core.typing.templates import fold_arguments as fold
 from numba.core.typing.typeof import Purpose
@@ -38,6 +38,7 @@ from numba.core.typing.typeof import typeof as numba_typeof
 from numba.np.numpy_support import from_dtype
 
 from wia_lab.simt.device_functions import DeviceFunctionType, TypedFunction, device_function
+from wia_lab.simt.typing_context import load_late
 
 __all__ = [
     "DeviceFunctionType",
@@ -73,7 +74,13 @@ def type_function(
     """
     source = getattr(py_func, "py_func", py_func)
     with _lock:
-        return device_function(source).specialise(tuple(argument_types), kernel=kernel)
+        function = device_function(source)
+        try:
+            return function.specialise(tuple(argument_types), kernel=kernel)
+        except errors.TypingError as error:
+            if not load_late(str(error)):
+                raise
+        return function.specialise(tuple(argument_types), kernel=kernel)
 
 
 def typeof(value: object) -> types.Type:

@@ -7,6 +7,8 @@ declare for GPUs or for every target, so types do not depend on what else a proc
 
 from __future__ import annotations
 
+import importlib
+import re
 import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
@@ -16,6 +18,7 @@ from numba.core.target_extension import CUDA, target_registry
 from numba.core.typing import cffi_utils, cmathdecl, enumdecl, npydecl
 from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import RegistryLoader, builtin_registry
+from numba.misc.special import literal_unroll
 
 from wia_lab.simt import declarations, declarations_math, stubs
 
@@ -50,6 +53,13 @@ _SHARED = (
     "numba.np.polynomial",
     "numba.np.unsafe.",
 )
+
+#: Typed functions that Numba loads late, and what in an error message says they may be wanted.
+_LATE = {
+    re.compile(r"of type array\(|NumPy function|<function \w+ at"): ("numba.np.arraymath",),
+    re.compile(r"'cmath'"): ("numba.cpython.cmathimpl",),
+    re.compile(r"<class '(range|tuple)'>|Tuple"): ("numba.cpython.tupleobj", "numba.cpython.rangeobj"),
+}
 
 _CUDA_MODULES = ("wia_lab.cuda", "numba.cuda")
 
@@ -92,6 +102,7 @@ class TypingContext(BaseContext):
     def _load_builtins(self) -> None:
         from numba.core.typing import arraydecl, bufproto, builtins, ctypes_utils  # noqa: F401
         from numba.core.unsafe import eh  # noqa: F401
+        from numba.misc import literal  # noqa: F401
 
         loader = self._registries.setdefault(builtin_registry, RegistryLoader(builtin_registry))
         for template in loader.new_registrations("functions"):
@@ -130,10 +141,12 @@ class TypingContext(BaseContext):
         if not isinstance(typ.pymod, stubs.Namespace):
             return super().resolve_module_constants(typ, attr)
         if typ.pymod is stubs.CUDA:
+            if attr == "literal_unroll":
+                return super().resolve_value_type(literal_unroll)
             for module in filter(None, map(sys.modules.get, _CUDA_MODULES)):
                 if hasattr(module, attr):
                     return self.resolve_value_type(getattr(module, attr))
-        return None
+        return getattr(typ.pymod, attr)  # AttributeError, as for a module's missing name
 
     def can_convert(self, fromty: types.Type, toty: types.Type) -> object:
         """How `fromty` converts to `toty`, None if it does not (an IntEnum's member included)."""
@@ -143,6 +156,15 @@ class TypingContext(BaseContext):
             if isinstance(fromty, types.IntEnumMember):
                 return None
             raise
+
+
+def load_late(message: str) -> bool:
+    """Load declarations that an error's message calls for; whether there were new ones."""
+    wanted = [name for pattern, names in _LATE.items() if pattern.search(message) for name in names]
+    missing = [name for name in wanted if name not in sys.modules]
+    for name in missing:
+        importlib.import_module(name)
+    return bool(missing)
 
 
 def _admitted(template: type) -> bool:
