@@ -61,15 +61,16 @@ def unchanged(lanes: Lanes) -> Lanes:
 
 
 def saturate(lanes: Lanes, target: np.dtype[Any], if_nan: int = 0) -> Lanes:
-    """Whole-valued floats as integers of `target`: clamped to its range; NaN gives `if_nan`."""
+    """Floats as integers of `target`: truncated, clamped to its range; NaN gives `if_nan`."""
     limits = np.iinfo(target)
     # The first value too large, 2**(bits - sign), is exact in every float type that can reach it.
     lowest, beyond = float(limits.min), float(limits.max + 1)
     if lanes.dtype == FLOAT16:
         lanes = lanes.astype(np.float32)
-    inside = (lanes >= lowest) & (lanes < beyond)
-    if inside.all():
+    if lanes.min() >= lowest and lanes.max() < beyond:  # never with a nan
         return lanes.astype(target)
+    lanes = np.trunc(lanes)
+    inside = (lanes >= lowest) & (lanes < beyond)
     outside = np.where(lanes < lowest, target.type(limits.min), target.type(limits.max))
     outside = np.where(np.isnan(lanes), target.type(if_nan), outside)
     return np.where(inside, np.where(inside, lanes, 0).astype(target), outside)[()]
@@ -84,7 +85,7 @@ def _truncation(source: np.dtype[Any], target: np.dtype[Any]) -> Cast:
     if_nan = _top_bit(via) if wide else 0
 
     def truncate(lanes: Lanes) -> Lanes:
-        whole = saturate(np.trunc(lanes), via, if_nan)
+        whole = saturate(lanes, via, if_nan)
         return whole if via is target else whole.astype(target)
 
     return truncate

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.semantics.exact import fused
+from wia_lab.simt.semantics.dtypes import FLOAT64
+from wia_lab.simt.semantics.exact import fma64, two_product
 from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, select
 
 if TYPE_CHECKING:
     from wia_lab.simt.semantics.casts import Lanes
+
+
+_SPLITTABLE = 2.0**990
+"""Factors below it can be split in halves without overflow."""
 
 
 @implements(operator.floordiv, operator.ifloordiv)
@@ -43,17 +48,13 @@ def quotient_and_remainder(typed: Typed) -> Plan:
 def floor_divide(dtype: np.dtype[Any]) -> Compute:
     """Return x // y of operands of `dtype`."""
     if dtype.kind == "f":
-        divide = _float_divmod(dtype)
-        return lambda x, y: divide(x, y)[0]
+        return _float_floor_divide
     return _floor_divide_signed(dtype) if dtype.kind == "i" else np.floor_divide
 
 
 def remainder(dtype: np.dtype[Any]) -> Compute:
     """Return x % y of operands of `dtype`."""
-    if dtype.kind == "f":
-        divide = _float_divmod(dtype)
-        return lambda x, y: divide(x, y)[1]
-    return np.remainder
+    return _float_remainder if dtype.kind == "f" else np.remainder
 
 
 def _floor_divide_signed(dtype: np.dtype[Any]) -> Compute:
@@ -67,22 +68,39 @@ def _floor_divide_signed(dtype: np.dtype[Any]) -> Compute:
     return divide
 
 
-def _float_divmod(dtype: np.dtype[Any]) -> Any:
-    fma, one, half = fused(dtype), dtype.type(1), dtype.type(0.5)
+def _rest_of_magnitudes(x: Lanes, y: Lanes) -> Lanes:
+    """x - floor(x / y) * y of non-negative lanes, product and difference rounded together."""
+    quotient = np.floor(x / y)
+    if x.dtype != FLOAT64:
+        # Exact in float64: the product has 48 bits, and the difference is a multiple of the same
+        # unit and close to zero.
+        wide = x.astype(FLOAT64) - quotient.astype(FLOAT64) * y.astype(FLOAT64)
+        return wide.astype(x.dtype)
+    if np.isfinite(quotient).all() and quotient.max() < _SPLITTABLE:
+        product, error = two_product(quotient, y)
+        return (x - product) - error  # the first difference is exact (Sterbenz)
+    return fma64(-quotient, y, x)
 
-    def divide(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
-        size = np.abs(y)
-        rest = fma(-np.floor(np.abs(x) / size), size, np.abs(x))
-        rest = select(x < 0, -rest, rest)
-        ratio = (x - rest) / y
-        other_sign = (rest != 0) & ((rest < 0) != (y < 0))
-        ratio = select(other_sign, ratio - one, ratio)
-        signed = select(other_sign, rest + y, rest)
-        signed = select(rest == 0, np.copysign(dtype.type(0), y), signed)
-        whole = np.floor(ratio)
-        whole = select(ratio - whole > half, whole + one, whole)
-        whole = select(ratio == 0, ratio * ratio * x / y, whole)
-        by_zero = y == 0
-        return select(by_zero, x / y, whole), select(by_zero, rest, signed)
 
-    return divide
+def _rest(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
+    """C's remainder with x's sign, and where a non-zero one has not y's."""
+    rest = _rest_of_magnitudes(np.abs(x), np.abs(y)) * np.copysign(x.dtype.type(1), x)
+    return rest, (rest != 0) & ((rest < 0) != (y < 0))
+
+
+def _float_remainder(x: Lanes, y: Lanes) -> Lanes:
+    rest, other_sign = _rest(x, y)
+    result = rest + y * other_sign  # adds a zero where the signs agree
+    zero = rest == 0
+    return select(zero, np.copysign(x.dtype.type(0), y), result) if zero.any() else result
+
+
+def _float_floor_divide(x: Lanes, y: Lanes) -> Lanes:
+    rest, other_sign = _rest(x, y)
+    ratio = (x - rest) / y - other_sign
+    whole = np.floor(ratio)
+    whole = whole + (ratio - whole > x.dtype.type(0.5))
+    zero, by_zero = ratio == 0, y == 0
+    if zero.any():
+        whole = select(zero, ratio * ratio * x / y, whole)  # a zero with the quotient's sign
+    return select(by_zero, x / y, whole) if by_zero.any() else whole

@@ -71,7 +71,7 @@ def sum_to_odd(x: Lanes, y: Lanes) -> Lanes:
 
 def _sum_of_product(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     """Boldo and Melquiond's algorithm."""
-    high, low = _two_product(a, b)
+    high, low = two_product(a, b)
     top, bottom = _two_sum(c, low)
     upper, lower = _two_sum(high, top)
     plain = (low == 0) | ~np.isfinite(c)
@@ -91,7 +91,7 @@ def _two_sum(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
     return total, (x - (total - of_y)) + (y - of_y)
 
 
-def _two_product(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
+def two_product(x: Lanes, y: Lanes) -> tuple[Lanes, Lanes]:
     """x * y rounded, and the exact error of that."""
     product = x * y
     x_high, x_low = _split(x)

@@ -89,17 +89,28 @@ def _magnitude(n: Lanes) -> Lanes:
 
 def _by_squaring(x: Lanes, n: Lanes) -> Lanes:
     """x ** n for 0 <= n, in the order in which Numba and libdevice multiply."""
-    value: Lanes = x.dtype.type(1)
+    one: Lanes = x.dtype.type(1)
+    if not isinstance(n, np.ndarray):
+        return _by_squaring_uniform(x, int(n))
+    value = np.full(n.shape, one)
     while True:
-        if isinstance(n, np.ndarray):
-            value = select(n & 1 != 0, value * x, value)
-        elif n & 1:
-            value = value * x
+        value = select(n & 1 != 0, value * x, value)
         n = n >> 1
         if not n.any():
-            break
+            return value
         x = x * x
-    return np.broadcast_to(value, np.broadcast_shapes(np.shape(x), np.shape(n)))[()]
+
+
+def _by_squaring_uniform(x: Lanes, n: int) -> Lanes:
+    """As `_by_squaring`, for one exponent; multiplying by 1 first would change nothing."""
+    value: Lanes = None
+    while n:
+        if n & 1:
+            value = x if value is None else value * x
+        n >>= 1
+        if n:
+            x = x * x
+    return np.ones_like(x)[()] if value is None else value
 
 
 def _by_pow(x: Lanes, n: Lanes) -> Lanes:

@@ -16,20 +16,24 @@ from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, in_ar
 
 def fmax(x: Lanes, y: Lanes) -> Lanes:
     """PTX `max`: the other operand where one is nan; +0 is above -0."""
-    return _ordered_zeros(np.fmax(x, y), x, y, np.signbit(x) & np.signbit(y))
+    result = np.fmax(x, y)
+    zero = result.dtype.type(0)
+    if not isinstance(y, np.ndarray) and not (y == 0 and np.signbit(y)):
+        return result + zero  # as in max(x, 0.0): turns -0 into +0, all else stays
+    if not (result == 0).any():
+        return result
+    both = np.signbit(x) & np.signbit(y)
+    return select(result == 0, select(both, -zero, zero), result)
 
 
 def fmin(x: Lanes, y: Lanes) -> Lanes:
     """PTX `min`: the other operand where one is nan; -0 is below +0."""
-    return _ordered_zeros(np.fmin(x, y), x, y, np.signbit(x) | np.signbit(y))
-
-
-def _ordered_zeros(result: Lanes, x: Lanes, y: Lanes, negative: Lanes) -> Lanes:
-    zeros = (x == 0) & (y == 0)
-    if not zeros.any():
+    result = np.fmin(x, y)
+    if not (result == 0).any():
         return result
     zero = result.dtype.type(0)
-    return select(zeros, select(negative, -zero, zero), result)
+    either = ((x == 0) & np.signbit(x)) | ((y == 0) & np.signbit(y))
+    return select(result == 0, select(either, -zero, zero), result)
 
 
 def _extremum(float_pair: Compute, integers: np.ufunc, better: np.ufunc) -> Any:
