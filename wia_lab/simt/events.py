@@ -149,6 +149,9 @@ class Listener:
     def on_declare(self, space: Space, lanes: Lanes, site: Site) -> None:
         """Lanes declare a local array, at first or anew: what it holds is undefined from here on."""
 
+    def on_declare(self, space: Space, lanes: Lanes, site: Site) -> None:
+        """Lanes execute the declaration of a local array, perhaps again: its content is undefined."""
+
     def on_out_of_bounds(self, event: OutOfBounds) -> None:
         """Lanes indexed outside an array."""
 

@@ -44,9 +44,13 @@ def _bind_array(builder: Any, kind: str, arguments: list[Any], target: ir.Var) -
     key = object()  # one allocation a call site and function, whatever the number of calls
     strides = contiguous(shape, dtype.itemsize)
     granule = _granule(dtype)
+    site = builder.site()
 
     def declare(group: Any) -> View:
-        space = group.machine.declare(key, kind, name, dtype, shape, line, granule)
+        machine = group.machine
+        space = machine.declare(key, kind, name, dtype, shape, line, granule)
+        if kind == "local":
+            machine.listeners.on_declare(space, group.bits, site)
         return View(space, dtype, 0, shape, strides)
 
     return declare
