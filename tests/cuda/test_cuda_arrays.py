@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wia_lab import cuda
+from wia_lab.cuda.arrays import DeviceNDArray
 from wia_lab.cuda.errors import CudaAPIError, NotOnSimulatorError
 
 GRID = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -135,7 +136,7 @@ class TestViews:
         device = cuda.to_device(GRID)
         device[1, 1:3] = 100
         assert device[1].copy_to_host().tolist() == [4, 100, 100, 7]
-        assert isinstance(device[1], cuda.DeviceNDArray)
+        assert isinstance(device[1], DeviceNDArray)
 
     def test_element_is_a_number(self):
         assert cuda.to_device(GRID)[2, 3] == np.float32(11)

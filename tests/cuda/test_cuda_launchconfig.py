@@ -15,11 +15,13 @@ from wia_lab.errors import LaunchError
 
 
 def configured(*index):
+    """What ``k[index]`` becomes."""
     return LaunchConfiguration.of(index, "k", machines.device("H200"))
 
 
 @cuda.jit
 def k(out):
+    """One an element."""
     out[cuda.threadIdx.x] = 1
 
 

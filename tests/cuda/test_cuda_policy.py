@@ -13,6 +13,7 @@ from wia_lab.errors import HazardError, HazardWarning, WiaLabError
 
 
 def hazard(severity, message):
+    """Something like a hazard."""
     return SimpleNamespace(severity=severity, message=message, kind="race")
 
 

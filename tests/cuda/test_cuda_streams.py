@@ -11,11 +11,13 @@ from wia_lab.cuda.errors import CudaAPIError, NotOnSimulatorError
 
 
 def busy(stream, seconds):
+    """Let `stream` work for so long."""
     streams.submit(stream, lambda: None, seconds, wait=False)
 
 
 @pytest.fixture(autouse=True)
 def idle_device():
+    """Begin with all work done."""
     cuda.synchronize()
 
 

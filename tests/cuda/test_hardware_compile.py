@@ -1,7 +1,7 @@
 """The copy that numba-cuda compiles: PTX for each compute capability, with no GPU.
 
-The instructions and operands are those of "cp.async" in NVIDIA's PTX ISA; that they are absent below
-sm_80 is what `ptxas` asks.
+The instructions and operands are those of "cp.async" in NVIDIA's PTX ISA; that they are absent
+below sm_80 is what `ptxas` asks.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ FOUR, TILE, WIDE, WAIT = 4, 64, 256, 1
 
 
 def ptx_of(kernel, signature, cc):
+    """PTX of a kernel."""
     from wia_lab.cuda.rebind import compile_ptx
 
     return compile_ptx(kernel, signature, cc)[0]
@@ -41,13 +42,12 @@ def ptx_of(kernel, signature, cc):
 
 def instructions(ptx):
     """The cp.async instructions, registers left out."""
-    return [
-        re.sub(r"%\w+", "r", each) for each in re.findall(r"cp\.async[^;]*;", ptx)
-    ]
+    return [re.sub(r"%\w+", "r", each) for each in re.findall(r"cp\.async[^;]*;", ptx)]
 
 
 @cuda.jit
 def copy_one(out, a):
+    """One float a thread."""
     tile = cuda.shared.array(TILE, float32)
     t = place(1)
     cp_async(tile, t, a, t)
@@ -60,6 +60,7 @@ def copy_one(out, a):
 
 @cuda.jit
 def copy_four(out, a):
+    """Four floats a thread."""
     tile = cuda.shared.array((2, WIDE), float32)
     t = cuda.threadIdx.x
     cuda.cp_async(tile, (1, 4 * t), a, 4 * t, FOUR)
@@ -70,6 +71,7 @@ def copy_four(out, a):
 
 @cuda.jit
 def copy_doubles(out, a):
+    """One double a thread."""
     tile = cuda.shared.array(TILE, float64)
     t = cuda.threadIdx.x
     cuda.cp_async(tile, t, a, t)
@@ -82,6 +84,7 @@ SIZE = TILE + 2
 
 @cuda.jit
 def copy_tile_by_global(out, a):
+    """A tile with its halo."""
     tile = cuda.shared.array(SIZE, float32)
     cuda.copy_dram_to_sram_async(tile, a, -1, SIZE)
     cuda.async_copy_wait_all()

@@ -13,8 +13,6 @@ import importlib
 from typing import Any
 
 from wia_lab.cuda import choice as _choice
-from wia_lab.cuda.arguments import In, InOut, Out
-from wia_lab.cuda.arrays import DeviceNDArray
 from wia_lab.cuda.choice import describe_backend
 from wia_lab.cuda.errors import BackendError, CudaAPIError
 from wia_lab.cuda.kernel import DeviceFunction, Kernel, jit
@@ -27,6 +25,7 @@ IN_KERNELS = _stubs.CUDA.names()
 globals().update({name: getattr(_stubs.CUDA, name) for name in IN_KERNELS})
 
 _SIMULATED = {
+    "wia_lab.cuda.arguments": ("In", "InOut", "Out"),
     "wia_lab.cuda.host": (
         "as_cuda_array",
         "defer_cleanup",
@@ -77,11 +76,7 @@ __all__ = [  # noqa: PLE0604 - the kernel names are those of the stubs
     "BackendError",
     "CudaAPIError",
     "DeviceFunction",
-    "DeviceNDArray",
-    "In",
-    "InOut",
     "Kernel",
-    "Out",
     "backend",
     "describe_backend",
     "hazards",

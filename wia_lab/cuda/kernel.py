@@ -16,7 +16,7 @@ import numba
 
 from wia_lab.cuda import options as jit_options
 from wia_lab.cuda import policy, signatures, streams
-from wia_lab.cuda.arguments import Prepared
+from wia_lab.cuda.arguments import Prepared, check_host_array
 from wia_lab.cuda.choice import backend
 from wia_lab.cuda.devices import get_current_device
 from wia_lab.cuda.errors import CudaAPIError
@@ -34,8 +34,8 @@ class Compiled:
         The Python function as written, and its name.
     options
         The options given to `cuda.jit`.
-    signatures
-        The explicit signatures given, possibly none.
+    signatures, single
+        The explicit signatures given, possibly none; whether it was one, not in a list.
     """
 
     is_device = False
@@ -52,7 +52,7 @@ class Compiled:
         self.options = options
         self.name = py_func.__name__
         self.signatures = [signatures.parse(each) for each in given]
-        self._single = single
+        self.single = single
         functools.update_wrapper(self, py_func)  # type: ignore[arg-type]
         for each in self.signatures:
             self._check_signature(each)
@@ -74,7 +74,8 @@ class Compiled:
         return dispatcher(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_dispatcher"}
+        kept = self.__dict__.items()
+        return {name: value for name, value in kept if name not in ("_dispatcher", "_versions")}
 
     def __getattr__(self, name: str) -> Any:
         """Inspection (`inspect_asm`, `get_regs_per_thread`, ...) is the hardware's."""
@@ -144,15 +145,38 @@ class Kernel(Compiled):
     @property
     def specialized(self) -> bool:
         """Whether the kernel takes exactly one signature."""
-        return self._single
+        return self.single
 
     def specialize(self, *args: Any) -> Kernel:
         """Make a kernel for the types of `args` alone."""
         if self.specialized:
             raise RuntimeError(f"{self.name} is already specialized: use it as it is")
-        prepared = Prepared(args, self.name).values
+        prepared = Prepared(args, self.argument_names(args), self.name).values
         kinds = tuple(numba.typeof(each) for each in prepared)
         return Kernel(self.py_func, self.options, [kinds], single=True)
+
+    def argument_names(self, args: Sequence[Any]) -> list[str]:
+        """The parameter's name of each of `args`; a wrong number of them is refused."""
+        parameters = inspect.signature(self.py_func).parameters
+        names = [name for name, each in parameters.items() if each.kind is not each.VAR_POSITIONAL]
+        rest = [name for name in parameters if name not in names]
+        if len(args) < len(names) or (len(args) > len(names) and not rest):
+            raise TypeError(
+                f"{self.name} takes {len(names)} arguments ({', '.join(names)}) and got {len(args)}"
+            )
+        return names + [f"{rest[0]}[{i}]" for i in range(len(args) - len(names))]
+
+    def frozen(self, values: Sequence[Any]) -> Callable[..., Any]:
+        """The function with the globals that it had when first launched with such arguments."""
+        from wia_lab.cuda.freeze import frozen
+        from wia_lab.simt.frontend import typeof
+
+        kinds = tuple(typeof(each) for each in values)
+        versions = self.__dict__.setdefault("_versions", {})
+        if kinds not in versions:
+            versions[kinds] = frozen(self.py_func)
+        found: Callable[..., Any] = versions[kinds]
+        return found
 
     def _check_signature(self, signature: signatures.Signature) -> None:
         super()._check_signature(signature)
@@ -186,20 +210,22 @@ class ConfiguredKernel:
         HazardError
             On the simulator, when the launch had errors; see `wia_lab.cuda.policy`.
         """
-        self._check_count(args)
+        names = self.kernel.argument_names(args)
         self._check_bounds()
         if backend() == "hardware":
             c = self.configuration
+            for value, name in zip(args, names, strict=True):
+                check_host_array(value, name, self.kernel.name)
             self.kernel.hardware[c.grid, c.block, c.stream, c.shared_bytes](*args)
         else:
-            self._simulate(args)
+            self._simulate(args, names)
 
-    def _simulate(self, args: Sequence[Any]) -> None:
+    def _simulate(self, args: Sequence[Any], names: Sequence[str]) -> None:
         from wia_lab.simt.launch import run
 
         c, kernel = self.configuration, self.kernel
         jit_options.check_on_simulator(kernel.options, kernel.name)
-        prepared = Prepared(args, kernel.name)
+        prepared = Prepared(args, names, kernel.name)
         values = prepared.values
         if kernel.signatures:
             values = signatures.convert(
@@ -208,7 +234,7 @@ class ConfiguredKernel:
 
         def work() -> Any:
             report = run(
-                kernel.py_func,
+                kernel.frozen(values),
                 c.grid,
                 c.block,
                 values,
@@ -223,17 +249,6 @@ class ConfiguredKernel:
             c.stream, work, lambda report: report.cost.seconds, wait=prepared.touches_host
         )
         policy.apply(report)
-
-    def _check_count(self, args: Sequence[Any]) -> None:
-        parameters = inspect.signature(self.kernel.py_func).parameters.values()
-        if any(each.kind is each.VAR_POSITIONAL for each in parameters):
-            return
-        if len(args) != len(parameters):
-            names = ", ".join(each.name for each in parameters)
-            raise TypeError(
-                f"{self.kernel.name} takes {len(parameters)} arguments ({names}) and got "
-                f"{len(args)}"
-            )
 
     def _check_bounds(self) -> None:
         """Refuse more threads than `launch_bounds` compiled the kernel for, as the driver does."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wia_lab.cuda import choice
+from wia_lab.cuda.functioncopies import FunctionCopies, is_cpu_dispatcher, references
 from wia_lab.cuda.kernel import Compiled
 from wia_lab.simt import stubs
 
@@ -66,22 +67,20 @@ def hardware_name(name: str) -> Any:
     return getattr(numba_cuda(), name)
 
 
-class Rebinding:
-    """Copies of functions that refer to one another, each made once."""
+class Rebinding(FunctionCopies):
+    """Copies in which the names of this package are numba.cuda's."""
 
     def __init__(self) -> None:
-        self._copies: dict[int, Any] = {}
+        super().__init__()
         self._cuda = numba_cuda()
 
     def dispatcher(self, compiled: Compiled) -> Any:
         """numba.cuda's dispatcher for a copy of `compiled`."""
-        return self._copied(
-            compiled, compiled.py_func, lambda copy: self._decorated(compiled, copy)
-        )
+        return self.copied(compiled, compiled.py_func, lambda copy: self._decorated(compiled, copy))
 
     def function(self, original: Callable[..., Any]) -> pytypes.FunctionType:
         """A copy of a plain function."""
-        return self._copied(original, original, lambda copy: copy)
+        return self.copied(original, original, lambda copy: copy)
 
     def _decorated(self, compiled: Compiled, copy: pytypes.FunctionType) -> Any:
         options = dict(compiled.options)
@@ -89,48 +88,19 @@ class Rebinding:
             options["device"] = True
         return self._cuda.jit(**options)(copy)
 
-    def _copied(self, key: Any, original: Any, finish: Callable[[Any], Any]) -> Any:
-        """Copy `original` and `finish` the copy, then fill in what it refers to.
-
-        The copy is known before its references are followed, so that functions may call
-        themselves and each other.
-        """
-        if id(key) in self._copies:
-            return self._copies[id(key)]
-        names: dict[str, Any] = dict(original.__globals__)
-        cells = tuple(pytypes.CellType() for _ in original.__closure__ or ())
-        copy = pytypes.FunctionType(
-            original.__code__, names, original.__name__, original.__defaults__, cells or None
-        )
-        copy.__kwdefaults__ = original.__kwdefaults__
-        copy.__module__, copy.__qualname__ = original.__module__, original.__qualname__
-        copy.__annotations__, copy.__doc__ = original.__annotations__, original.__doc__
-        self._copies[id(key)] = result = finish(copy)
-        self._fill(original, names, cells)
-        if isinstance(key, Compiled):
-            self._compile_signatures(key, result)
-        return result
-
-    def _fill(self, original: Any, names: dict[str, Any], cells: tuple[Any, ...]) -> None:
-        used = _names(original.__code__)
-        for name in used & names.keys():
-            names[name] = self._counterpart(names[name], used)
-        for cell, source in zip(cells, original.__closure__ or (), strict=True):
-            with contextlib.suppress(ValueError):  # a cell that is still empty stays empty
-                cell.cell_contents = self._counterpart(source.cell_contents, used)
-
-    def _compile_signatures(self, compiled: Compiled, result: Any) -> None:
+    def finished(self, key: Any, result: Any) -> None:
         """Compile the explicit signatures, and no other, as numba-cuda's decorator does."""
-        for each in compiled.signatures:
-            if compiled.is_device:
+        if not isinstance(key, Compiled) or not key.signatures:
+            return
+        for each in key.signatures:
+            if key.is_device:
                 result.compile_device(each.arguments, each.result)
             else:
                 result.compile(each.arguments)
-        if compiled.signatures:
-            result._specialized = compiled._single  # noqa: SLF001 - set from outside there too
-            result.disable_compile()
+        result._specialized = key.single  # noqa: SLF001 - set from outside there too
+        result.disable_compile()
 
-    def _counterpart(self, value: Any, used: set[str]) -> Any:
+    def counterpart(self, value: Any, used: set[str]) -> Any:
         """What `value` becomes in the copy."""
         if value is sys.modules["wia_lab.cuda"] or value is stubs.CUDA:
             return self._cuda
@@ -140,8 +110,8 @@ class Rebinding:
             return self.dispatcher(value)
         if isinstance(value, pytypes.ModuleType):
             return self._module(value, used)
-        if _is_cpu_dispatcher(value) and self._reaches_us(value.py_func, set()):
-            return self._copied(value, value.py_func, self._cuda.jit(device=True))
+        if is_cpu_dispatcher(value) and _reaches_us(value.py_func, set()):
+            return self.copied(value, value.py_func, self._cuda.jit(device=True))
         return value
 
     def _named(self, stub: Any) -> Any:
@@ -157,7 +127,7 @@ class Rebinding:
         for name in used & vars(module).keys():
             value = vars(module)[name]
             if not isinstance(value, pytypes.ModuleType) or value is sys.modules["wia_lab.cuda"]:
-                new = self._counterpart(value, used)
+                new = self.counterpart(value, used)
                 if new is not value:
                     changed[name] = new
         if not changed:
@@ -167,48 +137,26 @@ class Rebinding:
         stand_in.__dict__.update(changed)
         return stand_in
 
-    def _reaches_us(self, function: Any, seen: set[int]) -> bool:
-        """Whether `function` refers, through whatever it calls, to a name of this package."""
-        if id(function) in seen:
-            return False
-        seen.add(id(function))
-        return any(self._is_ours(each, seen) for each in _references(function))
 
-    def _is_ours(self, value: Any, seen: set[int]) -> bool:
-        if isinstance(value, (*_STUBS, Compiled)) or value is sys.modules["wia_lab.cuda"]:
-            return True
-        if isinstance(value, pytypes.ModuleType):
-            return value.__name__.partition(".")[0] == "wia_lab"
-        return _is_cpu_dispatcher(value) and self._reaches_us(value.py_func, seen)
+def _reaches_us(function: Any, seen: set[int]) -> bool:
+    """Whether `function` refers, through whatever it calls, to a name of this package."""
+    if id(function) in seen:
+        return False
+    seen.add(id(function))
+    return any(_is_ours(each, seen) for each in references(function))
 
 
-def _references(function: Any) -> list[Any]:
-    """The values of the globals and closure variables that a function uses."""
-    used = _names(function.__code__)
-    found = [value for name, value in function.__globals__.items() if name in used]
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):
-            found.append(cell.cell_contents)
-    return found
-
-
-def _names(code: pytypes.CodeType) -> set[str]:
-    """Globals and attributes that a code object uses, those of functions inside it included."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, pytypes.CodeType):
-            names |= _names(constant)
-    return names
+def _is_ours(value: Any, seen: set[int]) -> bool:
+    if isinstance(value, (*_STUBS, Compiled)):
+        return True
+    if isinstance(value, pytypes.ModuleType):
+        return value.__name__.partition(".")[0] == "wia_lab"
+    return is_cpu_dispatcher(value) and _reaches_us(value.py_func, seen)
 
 
 def _dotted(stub: Any) -> list[str]:
     name = stub.__qualname__ if isinstance(stub, stubs.Stub) else stub.__name__
     return [part for part in str(name).split(".") if part != "cuda"]
-
-
-def _is_cpu_dispatcher(value: Any) -> bool:
-    """Whether `value` is what `numba.njit` makes."""
-    return type(value).__module__ == "numba.core.registry" and hasattr(value, "py_func")
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ launch does the same to the blocks' results.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from wia_lab.cuda.arrays import DeviceNDArray
 from wia_lab.cuda.host import device_array
 from wia_lab.cuda.kernel import Kernel, jit
-from wia_lab.simt import stubs
 
 BLOCK = 128  # threads
 MAX_BLOCKS = 64
@@ -69,7 +69,7 @@ reduce = Reduce
 
 @functools.cache
 def _kernel(functor: Callable[[Any, Any], Any], dtype: np.dtype) -> Kernel:
-    cuda: Any = stubs.CUDA
+    cuda: Any = sys.modules["wia_lab.cuda"]
     combine = jit(functor, device=True)
     kind = numba.from_dtype(dtype)
 
@@ -84,7 +84,7 @@ def _kernel(functor: Callable[[Any, Any], Any], dtype: np.dtype) -> Kernel:
             ):
                 mine = combine(mine, values[i])
             tile[thread] = mine
-        live = min(BLOCK, values.size - first)
+        live = values.size - first
         cuda.syncthreads()
         half = BLOCK // 2
         while half > 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,6 @@ import numpy as np
 from wia_lab.cuda import signatures
 from wia_lab.cuda.arrays import DeviceNDArray, poisoned
 from wia_lab.cuda.kernel import Kernel, jit
-from wia_lab.simt import stubs
 
 Core = tuple[str, ...]
 
@@ -85,15 +85,14 @@ class GeneralizedVectorized:
             poisoned((*outer, *(sizes[name] for name in core)), kind)
             for kind, core in zip(kinds[len(arrays) :], self._outputs, strict=True)
         ]
-        flat = [
-            _over(each, outer, len(core)) for each, core in zip(results, self._outputs, strict=True)
-        ]
+        count = math.prod(outer)
+        flat = [each.reshape(count, *each.shape[len(outer) :]) for each in results]
         kernel = _over_cores(
             self._function,
             tuple(len(core) == 0 for core in self._inputs),
             tuple(len(core) == 0 for core in self._outputs),
         )
-        kernel.forall(math.prod(outer), stream=stream)(math.prod(outer), *cores, *flat)
+        kernel.forall(count, stream=stream)(count, *cores, *flat)
         delivered = [
             _delivered(each, args, where)
             for each, where in zip(results, outs or [None] * len(results), strict=True)
@@ -191,7 +190,7 @@ def _generated(
         f"    if i < {count}:\n"
         f"        {statement}\n"
     )
-    names = {"cuda": stubs.CUDA, "function": jit(function, device=True)}
+    names = {"cuda": sys.modules["wia_lab.cuda"], "function": jit(function, device=True)}
     exec(compile(source, f"<{name} of {function.__name__}>", "exec"), names)  # noqa: S102 - our text
     kernel: Kernel = jit(names[name])
     return kernel
@@ -200,7 +199,8 @@ def _generated(
 def _over(array: np.ndarray, outer: tuple[int, ...], core: int) -> np.ndarray:
     """`array` broadcast to `outer`, whose dimensions are then made one."""
     inner = array.shape[array.ndim - core :]
-    return np.broadcast_to(array, (*outer, *inner)).reshape(math.prod(outer), *inner)
+    whole = np.broadcast_to(array, (*outer, *inner)).reshape(math.prod(outer), *inner)
+    return np.ascontiguousarray(whole)
 
 
 def _fitting(
