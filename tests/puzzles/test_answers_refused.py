@@ -45,27 +45,27 @@ class TestNotAKernel:
     def test_nothing(self, nothing):
         """The result of a call, or an ellipsis, is not the function itself."""
         assert refusal(nothing).text == (
-            f"the check got {nothing!r} instead of a kernel: run the cell that defines add_one, "
-            'then check("start", add_one) with no parentheses after add_one'
+            f"the check got {nothing!r} instead of a kernel: run the cell that defines square, "
+            'then check("start", square) with no parentheses after square'
         )
 
     def test_undecorated(self):
         """A plain function needs @cuda.jit, and its line is named."""
         found = refusal(plain)
-        assert found.text == ("add_one is a plain Python function: add @cuda.jit above def add_one")
+        assert found.text == ("square is a plain Python function: add @cuda.jit above def square")
         assert found.line == plain.__code__.co_firstlineno
 
     def test_string(self):
         """Any other object is named by its type."""
-        assert refusal("add_one").text == (
-            "the check got a str instead of a kernel: pass the function add_one that stands "
+        assert refusal("square").text == (
+            "the check got a str instead of a kernel: pass the function square that stands "
             "under @cuda.jit"
         )
 
     def test_configured(self):
         """A kernel with a launch configuration is not what the check takes."""
         assert refusal(fine[1, 32]).text == (
-            "pass add_one without [grid, block]: the check chooses its own launches"
+            "pass square without [grid, block]: the check chooses its own launches"
         )
 
     def test_device_function(self):
@@ -76,7 +76,7 @@ class TestNotAKernel:
             return out[0] + a[0]
 
         assert refusal(helper).text == (
-            "add_one is a device function: write @cuda.jit without device=True"
+            "square is a device function: write @cuda.jit without device=True"
         )
 
 
@@ -94,12 +94,12 @@ class TestSignature:
         """The right names in another order would take inputs for outputs."""
 
         @cuda.jit
-        def add_one(a, out):
+        def square(a, out):
             out[0] = a[0]
 
-        assert refusal(add_one).text == (
-            "add_one(a, out) has its parameters in another order than the check passes them: "
-            "write def add_one(out, a):"
+        assert refusal(square).text == (
+            "square(a, out) has its parameters in another order than the check passes them: "
+            "write def square(out, a):"
         )
 
     def test_other_names(self):
@@ -114,15 +114,15 @@ class TestStub:
         """The stub as the notebook has it."""
 
         @cuda.jit
-        def add_one(out, a):
+        def square(out, a):
             # about 3 lines
             # YOUR CODE HERE
             raise NotImplementedError
 
-        found = refusal(add_one)
+        found = refusal(square)
         assert found.kind == "stub"
         assert found.text == (
-            "add_one is still the stub: write your answer where it says YOUR CODE HERE, "
+            "square is still the stub: write your answer where it says YOUR CODE HERE, "
             'or ask hint("start").'
         )
 
@@ -130,12 +130,12 @@ class TestStub:
         """Shared arrays and indices alone store nothing."""
 
         @cuda.jit
-        def add_one(out, a):
+        def square(out, a):
             """Say something."""
             t = cuda.threadIdx.x
             i = t + 1  # noqa: F841
 
-        assert refusal(add_one).kind == "stub"
+        assert refusal(square).kind == "stub"
 
     def test_a_store_is_an_answer(self):
         """Any store is judged by what it does."""
@@ -149,11 +149,11 @@ class TestNames:
         """A notebook run out of order: the constant's cell is still to come."""
 
         @cuda.jit
-        def add_one(out, a):
+        def square(out, a):
             out[0] = a[0] + NOT_YET  # noqa: F821
 
-        line = add_one.py_func.__code__.co_firstlineno + 2
-        found = refusal(add_one)
+        line = square.py_func.__code__.co_firstlineno + 2
+        found = refusal(square)
         assert (found.kind, found.line) == ("undefined-name", line)
         assert found.text == (
             f"line {line}: NOT_YET is not defined: run the cells above this one first (Run > Run "
@@ -163,21 +163,20 @@ class TestNames:
     def test_pasted_twice(self, tmp_path):
         """Two definitions in one cell: the learner edits one, and the other counts."""
         source = (
-            "from wia_lab import cuda\n"
-            + "@cuda.jit\ndef add_one(out, a):\n    out[0] = a[0]\n" * 2
+            "from wia_lab import cuda\n" + "@cuda.jit\ndef square(out, a):\n    out[0] = a[0]\n" * 2
         )
         path = tmp_path / "cell.py"
         path.write_text(source)
         namespace = {}
         exec(compile(source, str(path), "exec"), namespace)
-        found = refusal(namespace["add_one"])
+        found = refusal(namespace["square"])
         assert found.kind == "duplicate"
         assert found.text == (
-            "add_one is defined on lines 3 and 6 of one cell, and only the last counts: keep one"
+            "square is defined on lines 3 and 6 of one cell, and only the last counts: keep one"
         )
 
     def test_without_source(self):
         """A kernel typed where Python keeps no source is judged all the same."""
         namespace = {"cuda": cuda}
-        exec("@cuda.jit\ndef add_one(out, a):\n    out[0] = a[0]\n", namespace)
-        assert isinstance(kernel_function(START, namespace["add_one"]), types.FunctionType)
+        exec("@cuda.jit\ndef square(out, a):\n    out[0] = a[0]\n", namespace)
+        assert isinstance(kernel_function(START, namespace["square"]), types.FunctionType)

@@ -29,6 +29,7 @@ def made_up(case, outputs, **changes):
         changed=(),
         hazards=(),
         counters=SimpleNamespace(),
+        arrays={},
         writers=writers,
         flight=Flight({}, {}, {}),
         thread_name=lambda number: f"thread number {number}",
@@ -69,13 +70,13 @@ class TestCause:
         assert found.cause is None
         assert found.text == (
             f"With 512 elements: out[0] is {np.float32(3 * first):.6g} but should be "
-            f"{float(first) + 1:.6g}; 512 of 512 cells of out are wrong.\n"
+            f"{float(first) ** 2:.6g}; 512 of 512 cells of out are wrong.\n"
             "Written on line 20 by thread number 0."
         )
 
     def test_added_to_poison(self):
         """Cells that were written and hold NaN all the same were added to."""
-        runs = runs_of(START, lambda a: {"out": a + 1.0})
+        runs = runs_of(START, lambda a: {"out": a.astype(float) ** 2})
         wrong = [replace(run, outputs={"out": run.outputs["out"] * np.nan}) for run in runs]
         assert verdict(START, wrong).diagnosis.cause == "added-to-output"
 
@@ -110,7 +111,7 @@ class TestOrder:
 
     def test_changed_input(self):
         """A right result is refused when an input was written to."""
-        runs = runs_of(START, lambda a: {"out": a + 1.0})
+        runs = runs_of(START, lambda a: {"out": a.astype(float) ** 2})
         found = verdict(START, [replace(run, changed=("a",)) for run in runs]).diagnosis
         assert found.text == (
             "With 512 elements: the kernel wrote to a, which it may only read: write results "
@@ -127,7 +128,7 @@ class TestOrder:
     def test_warning_becomes_a_note(self):
         """A right answer passes with its warnings as notes, each once."""
         warning = hazard("float64-arithmetic", 4, "line 4: 1.0 is float64", "warning")
-        runs = runs_of(START, lambda a: {"out": a + 1.0})
+        runs = runs_of(START, lambda a: {"out": a.astype(float) ** 2})
         found = verdict(START, [replace(run, hazards=(warning,)) for run in runs])
         assert found.passed
         assert found.notes == ("line 4: 1.0 is float64",)

@@ -27,7 +27,7 @@ class TestAlongASignal:
             (CELL % 256 == 0, "in the first cell of their tiles"),
             (np.isin(CELL, [255, 511]), "in the last cell of their tiles"),
             (np.isin(CELL % 256, [0, 1, 254, 255]), "within 2 cells of a tile's edge"),
-            (CELL > 256, "beyond the first tile (from cell 256 on)"),
+            (CELL > 256, "from cell 257 on"),
             (CELL % 2 == 0, None),
             (CELL >= 0, None),
         ],

@@ -29,22 +29,6 @@ ORDER = (
 )
 """Kinds of hazard, those first that cause the others: a missed barrier also causes races."""
 
-ADVICE = {
-    "out-of-bounds": "Guard the access: only threads whose index lies inside the array may do it.",
-    "divergent-barrier": (
-        "Every thread of the block must reach every cuda.syncthreads(): move it out of the if, "
-        "and let threads that have no work skip the work, not the barrier."
-    ),
-    "no-progress": "Threads wait for something that nobody will do: look at the loop's condition.",
-    "race": (
-        "Two threads touch one cell and nothing orders them: put cuda.syncthreads() between the "
-        "two, where all threads of the block pass."
-    ),
-    "uninitialised-read": (
-        "Shared memory holds leftovers until somebody writes it: every cell that is read needs a "
-        "thread that fills it, with 0 where the data ends."
-    ),
-}
 TELLING = ("negative-index", "division-by-zero")
 """Warnings that explain a wrong cell better than what it looks like."""
 
@@ -85,10 +69,11 @@ def _hazard(run: Run) -> Diagnosis:
     errors = sorted(run.errors, key=lambda each: ORDER.index(each.kind))
     first = errors[0]
     text = f"With {run.case.name}: {_sentence(first.message)}"
-    if first.kind in ADVICE:
-        text += f"\n{ADVICE[first.kind]}"
-    if len(errors) > 1:
-        text += f"\nMore of the kind: {len(errors) - 1} (simulate() lists them in report.hazards)."
+    if more := len(errors) - 1:
+        text += (
+            f"\nThere {'is' if more == 1 else 'are'} {more} more "
+            f"{'hazard' if more == 1 else 'hazards'}: simulate() lists all in report.hazards."
+        )
     return Diagnosis(first.kind, text, first.line)
 
 
@@ -98,7 +83,8 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
     got = run.outputs[name]
     place = f"{name}[{', '.join(map(str, np.unravel_index(first, got.shape)))}]"
     lie = whereabouts(cells, got.shape, run.case.block)
-    share = f"{cells.size:,} of {got.size:,} cells of {name} are wrong" + (
+    verb = "is" if cells.size == 1 else "are"
+    share = f"{cells.size:,} of {got.size:,} cells of {name} {verb} wrong" + (
         f", all {lie}" if lie and cells.size > 1 else ""
     )
     want = puzzle.reference(**run.case.inputs)[name].reshape(-1)[first]

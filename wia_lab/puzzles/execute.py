@@ -47,6 +47,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         ),
         hazards=tuple(report.hazards),
         counters=report.counters,
+        arrays={names[each.name]: each for each in report.arrays},
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
         thread_name=writers.naming(),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import errors as numba_errors
 
-from wia_lab.errors import WiaLabError
+from wia_lab.errors import LaunchError, SimulationLimit
 from wia_lab.puzzles import hardware
 from wia_lab.puzzles.answer import RefusedError, kernel_function
+from wia_lab.puzzles.compiler import compiler_sentence
 from wia_lab.puzzles.diagnosis import diagnose
 from wia_lab.puzzles.execute import execute
 from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
@@ -140,22 +140,17 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _run(function: FunctionType, case: Case) -> Run | Diagnosis:
-    """Run one case; what stops a launch becomes a diagnosis."""
+    """Run one case; whatever stops a launch becomes a diagnosis."""
+    name = function.__name__
     try:
         return execute(function, case)
     except numba_errors.NumbaError as error:
-        text, line = compiler_sentence(error)
-        where = "" if line is None else f"line {line}: "
-        return Diagnosis("typing", f"Numba cannot compile {function.__name__}: {where}{text}", line)
-    except WiaLabError as error:
+        text, line = compiler_sentence(error, function.__code__.co_filename)
+        where = f"{name} cannot be compiled" if line is None else f"Line {line} cannot be compiled"
+        return Diagnosis("typing", f"{where}: {text}.", line)
+    except SimulationLimit as error:
+        return Diagnosis("limit", f"With {case.name}: {error}")
+    except LaunchError as error:
         return Diagnosis("launch", f"With {case.name}: {error}")
-
-
-def compiler_sentence(error: Exception) -> tuple[str, int | None]:
-    """First sentence of a compiler's error that says something, and the line it points at."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    numbers = re.findall(r"\bline (\d+)", plain)
-    for line in map(str.strip, plain.splitlines()):
-        if line and not line.startswith(("Failed in ", "- ", "File ")):
-            return line, int(numbers[-1]) if numbers else None
-    return type(error).__name__, int(numbers[-1]) if numbers else None
+    except Exception as error:  # a learner must not meet a traceback from in here
+        return Diagnosis("failed", f"{name} cannot be run: {type(error).__name__}: {error}")

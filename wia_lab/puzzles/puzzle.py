@@ -82,6 +82,7 @@ class Run:
     changed: tuple[str, ...]  # inputs that the kernel wrote to
     hazards: tuple[Any, ...]  # wia_lab.simt's hazards, errors first
     counters: Any  # wia_lab.simt's counters of the launch
+    arrays: Mapping[str, Any]  # wia_lab.simt's traffic of each global array that was touched
     writers: Mapping[str, Writers]
     flight: Flight
     thread_name: Callable[[int], str]  # Writers.thread in words

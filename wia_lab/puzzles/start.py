@@ -1,4 +1,4 @@
-"""00 start: the tools on the smallest kernel, `out[i] = a[i] + 1`."""
+"""00 start: the tools on the smallest kernel, `out[i] = a[i] * a[i]`."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def _case(size: int, rng: np.random.Generator) -> Case:
 
 
 def reference(a: np.ndarray) -> dict[str, np.ndarray]:
-    """Each element and one more."""
-    return {"out": a.astype(np.float64) + 1}
+    """The square of each element."""
+    return {"out": a.astype(np.float64) ** 2}
 
 
 def rounding(a: np.ndarray) -> dict[str, np.ndarray]:
-    """One rounding to float32: half a unit in the last place of a sum below 2."""
-    return {"out": np.full(a.shape, 2.0**-24)}
+    """One rounding to float32."""
+    return {"out": 2.0**-24 * a.astype(np.float64) ** 2}
 
 
 def _first_block_only(a: np.ndarray) -> dict[str, np.ndarray]:
-    wrong = a.astype(np.float64) + 1
+    wrong = a.astype(np.float64) ** 2
     wrong[BLOCK[0] :] = np.nan
     return {"out": wrong}
 
@@ -52,7 +52,7 @@ The body is
 
     i = cuda.grid(1)
     if i < out.size:
-        out[i] = a[i] + 1""",
+        out[i] = a[i] * a[i]""",
 )
 
 PUZZLE = Puzzle(
@@ -60,7 +60,7 @@ PUZZLE = Puzzle(
     id="start",
     title="The tools",
     teaches="one thread computes one element, and the last block has threads with no work",
-    function="add_one",
+    function="square",
     signature=("out", "a"),
     cases=cases,
     reference=reference,
@@ -68,8 +68,13 @@ PUZZLE = Puzzle(
     suspects=(
         Suspect(
             "copied",
-            "the input is copied as it is: 1 is not added.",
+            "the input is copied as it is: it is not multiplied by itself.",
             lambda a: {"out": a.astype(np.float64)},
+        ),
+        Suspect(
+            "doubled",
+            "the element is doubled: multiply it by itself.",
+            lambda a: {"out": 2 * a.astype(np.float64)},
         ),
         Suspect(
             "first-block-only",

@@ -49,6 +49,6 @@ def _along(places: np.ndarray, length: int, width: int, name: str) -> str | None
         f"within {NEAR} {name}s of a tile's edge": (
             width > 4 * NEAR and ((within < NEAR) | (within >= width - NEAR)).all()
         ),
-        f"beyond the first tile (from {name} {width} on)": (places >= width).all(),
+        f"from {name} {places.min()} on": (places >= width).all(),
     }
     return next((phrase for phrase, holds in true.items() if holds), None)

@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. 256 threads fetch from 5 taps."""
+"""MUST GET: out-of-bounds, line 20. 256 threads fetch from 5 taps."""
 
 from numba import float32
 

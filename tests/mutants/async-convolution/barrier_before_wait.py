@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line @R. The barrier publishes nothing that has landed."""
+"""MUST GET: async-copy, line 28. The barrier publishes nothing that has landed."""
 
 from numba import float32
 

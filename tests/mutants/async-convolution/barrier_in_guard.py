@@ -1,4 +1,4 @@
-"""MUST GET: divergent-barrier, line @R. Threads past the end never come to the barrier."""
+"""MUST GET: divergent-barrier, line 25. Threads past the end never come to the barrier."""
 
 from numba import float32
 

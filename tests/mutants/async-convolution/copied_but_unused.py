@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause global sectors read. Copies the tile, then reads the signal from global memory."""
+"""MUST GET: gate, cause sectors of the signal read. Copies the tile, then reads the signal from global memory."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. A tile with no room for its halo."""
+"""MUST GET: out-of-bounds, line 19. A tile with no room for its halo."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause edges-copied. The source documents' own answer: no halo, and the edges of each tile are copies."""
+"""MUST GET: wrong-value, line 32, cause edges-copied. The source documents' own answer: no halo, and the edges of each tile are copies."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause halo-offset-missing. Copies from the tile's own first sample on."""
+"""MUST GET: wrong-value, line 29, cause halo-offset-missing. Copies from the tile's own first sample on."""
 
 from numba import float32
 

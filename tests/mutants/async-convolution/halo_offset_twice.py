@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause negative-index. Subtracts the halo again when reading; tile[-2] is tile[258]."""
+"""MUST GET: wrong-value, line 29, cause negative-index. Subtracts the halo again when reading; tile[-2] is tile[258]."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Copies element by element, and outside the signal too."""
+"""MUST GET: out-of-bounds, line 19. Copies element by element, and outside the signal too."""
 
 from numba import float32
 

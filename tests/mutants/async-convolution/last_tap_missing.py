@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause last-tap-missing. Stops one tap early."""
+"""MUST GET: wrong-value, line 29, cause last-tap-missing. Stops one tap early."""
 
 from numba import float32
 

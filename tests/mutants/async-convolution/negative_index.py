@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause negative-index. Reads signal[-2], which is its second last sample."""
+"""MUST GET: wrong-value, line 31, cause negative-index. Reads signal[-2], which is its second last sample."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line @R. Each thread waits for its own copies and reads those of others."""
+"""MUST GET: async-copy, line 27. Each thread waits for its own copies and reads those of others."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Threads past the end store too."""
+"""MUST GET: out-of-bounds, line 28. Threads past the end store too."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause no-halo. Takes neighbours outside the tile for 0."""
+"""MUST GET: wrong-value, line 31, cause no-halo. Takes neighbours outside the tile for 0."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line @R. Reads the tile while it is still on its way."""
+"""MUST GET: async-copy, line 27. Reads the tile while it is still on its way."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line @R. Waits for groups, but the copy belongs to none."""
+"""MUST GET: async-copy, line 28. Waits for groups, but the copy belongs to none."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause one-too-far-right. Starts the window one sample late."""
+"""MUST GET: wrong-value, line 29, cause one-too-far-right. Starts the window one sample late."""
 
 from numba import float32
 

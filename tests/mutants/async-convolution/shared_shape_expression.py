@@ -1,4 +1,4 @@
-"""MUST GET: typing, line @R. A shape that is an expression, not a constant."""
+"""MUST GET: typing, line 15. A shape that is an expression, not a constant."""
 
 from numba import float32
 

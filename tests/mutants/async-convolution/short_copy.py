@@ -1,4 +1,4 @@
-"""MUST GET: uninitialised-read, line @R. Copies a tile and its left halo, but not the right one."""
+"""MUST GET: uninitialised-read, line 29. Copies a tile and its left halo, but not the right one."""
 
 from numba import float32
 
@@ -8,6 +8,7 @@ CONV_TILE_SIZE = 256
 KERNEL_SIZE = 5
 HALO_SIZE = KERNEL_SIZE // 2
 BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+COUNT = CONV_TILE_SIZE + HALO_SIZE
 
 
 @cuda.jit
@@ -16,7 +17,7 @@ def async_convolution(out, signal, taps):
     weights = cuda.shared.array(KERNEL_SIZE, float32)
     t = cuda.threadIdx.x
     start = cuda.blockIdx.x * CONV_TILE_SIZE
-    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, CONV_TILE_SIZE + HALO_SIZE)
+    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, COUNT)
     if t < KERNEL_SIZE:
         weights[t] = taps[t]
     cuda.async_copy_wait_all()

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause taps-reversed. Convolves as a mathematician."""
+"""MUST GET: wrong-value, line 29, cause taps-reversed. Convolves as a mathematician."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: race, line @R. Writes results back into the tile that neighbours still read."""
+"""MUST GET: race, line 29. Writes results back into the tile that neighbours still read."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line @R. Lets the newest group, the only one, stay in flight."""
+"""MUST GET: async-copy, line 29. Lets the newest group, the only one, stay in flight."""
 
 from numba import float32
 

@@ -1,10 +1,10 @@
-"""MUST GET: wrong-value, line @R, cause copied. Forgets to add 1."""
+"""MUST GET: wrong-value, line 10, cause copied. Forgets to multiply."""
 
 from wia_lab import cuda
 
 
 @cuda.jit
-def add_one(out, a):
+def square(out, a):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i]

@@ -1,10 +1,10 @@
-"""MUST GET: out-of-bounds, line @R. Lets one thread too many pass."""
+"""MUST GET: out-of-bounds, line 10. Lets one thread too many pass."""
 
 from wia_lab import cuda
 
 
 @cuda.jit
-def add_one(out, a):
+def square(out, a):
     i = cuda.grid(1)
     if i <= out.size:
-        out[i] = a[i] + 1
+        out[i] = a[i] * a[i]

@@ -1,11 +1,11 @@
-"""MUST GET: input-changed. Adds 1 to the input as well."""
+"""MUST GET: input-changed. Squares the input too."""
 
 from wia_lab import cuda
 
 
 @cuda.jit
-def add_one(out, a):
+def square(out, a):
     i = cuda.grid(1)
     if i < out.size:
-        a[i] += 1
+        a[i] *= a[i]
         out[i] = a[i]

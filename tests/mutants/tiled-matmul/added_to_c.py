@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause added-to-output. Adds to what c held before."""
+"""MUST GET: wrong-value, line 26, cause added-to-output. Adds to what c held before."""
 
 from numba import float32
 

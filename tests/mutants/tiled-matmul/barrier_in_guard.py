@@ -1,4 +1,4 @@
-"""MUST GET: divergent-barrier, line @R. Threads outside c never come to the barrier."""
+"""MUST GET: divergent-barrier, line 22. Threads outside c never come to the barrier."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: @K. Threads outside c leave before the barriers, and load nothing for the others."""
+"""MUST GET: uninitialised-read, line 25. Threads outside c leave before the barriers, and load nothing for the others."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: uninitialised-read, line @R. Leaves the tile's cells outside the matrix as they were."""
+"""MUST GET: uninitialised-read, line 25. Leaves the tile's cells outside the matrix as they were."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause edge-repeated. Clamps the index instead of filling with 0."""
+"""MUST GET: wrong-value, line 26, cause edge-repeated. Clamps the index instead of filling with 0."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause first-tile-only. No loop over tiles."""
+"""MUST GET: wrong-value, line 26, cause first-tile-only. No loop over tiles."""
 
 from numba import float32
 

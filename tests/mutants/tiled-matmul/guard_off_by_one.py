@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Lets one row and column too many pass."""
+"""MUST GET: out-of-bounds, line 26. Lets one row and column too many pass."""
 
 from numba import float32
 

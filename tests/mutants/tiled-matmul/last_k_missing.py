@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause last-k-missing. Stops one k early."""
+"""MUST GET: wrong-value, line 26, cause last-k-missing. Stops one k early."""
 
 from numba import float32
 

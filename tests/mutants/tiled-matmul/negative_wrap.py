@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause negative-index. Counts the tiles from -1."""
+"""MUST GET: wrong-value, line 26, cause negative-index. Counts the tiles from -1."""
 
 from numba import float32
 

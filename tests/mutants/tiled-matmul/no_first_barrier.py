@@ -1,4 +1,4 @@
-"""MUST GET: race, line @R. Multiplies before the other threads have loaded."""
+"""MUST GET: race, line 22. Multiplies before the other threads have loaded."""
 
 from numba import float32
 

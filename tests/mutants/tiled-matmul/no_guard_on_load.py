@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Loads outside the matrices."""
+"""MUST GET: out-of-bounds, line 19. Loads outside the matrices."""
 
 from numba import float32
 

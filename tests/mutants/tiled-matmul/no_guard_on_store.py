@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Threads outside c store too."""
+"""MUST GET: out-of-bounds, line 25. Threads outside c store too."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: race, line @R. Loads the next tile while others still multiply."""
+"""MUST GET: race, line 19. Loads the next tile while others still multiply."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause same-tile-again. Forgets the tile's corner."""
+"""MUST GET: wrong-value, line 26, cause same-tile-again. Forgets the tile's corner."""
 
 from numba import float32
 

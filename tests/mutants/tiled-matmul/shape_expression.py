@@ -1,4 +1,4 @@
-"""MUST GET: typing, line @R. A shape that is no constant."""
+"""MUST GET: typing, line 12. A shape that is no constant."""
 
 from numba import float32
 

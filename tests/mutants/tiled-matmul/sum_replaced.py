@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause last-product-only. Writes = for +=."""
+"""MUST GET: wrong-value, line 26, cause last-product-only. Writes = for +=."""
 
 from numba import float32
 

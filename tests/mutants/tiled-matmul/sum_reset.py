@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause last-tile-only. Sets the sum to 0 in each round."""
+"""MUST GET: wrong-value, line 27, cause last-tile-only. Sets the sum to 0 in each round."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: out-of-bounds, line @R. Stores to c[column, row]."""
+"""MUST GET: out-of-bounds, line 26. Stores to c[column, row]."""
 
 from numba import float32
 

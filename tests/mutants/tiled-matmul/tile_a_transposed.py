@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause tile-of-a-transposed. Fills the tile of a by columns."""
+"""MUST GET: wrong-value, line 26, cause tile-of-a-transposed. Fills the tile of a by columns."""
 
 from numba import float32
 

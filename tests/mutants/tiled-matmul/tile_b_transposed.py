@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause tile-of-b-transposed. Reads row x of the tile of b."""
+"""MUST GET: wrong-value, line 26, cause tile-of-b-transposed. Reads row x of the tile of b."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause whole-tiles-only. The source documents' own trip count, N / 16."""
+"""MUST GET: wrong-value, line 26, cause whole-tiles-only. The source documents' own trip count, N / 16."""
 
 from numba import float32
 

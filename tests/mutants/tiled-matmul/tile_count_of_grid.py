@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause tiles-counted-along-columns. Numba's own example loops over cuda.gridDim.x."""
+"""MUST GET: wrong-value, line 26, cause tiles-counted-along-columns. Numba's own example loops over cuda.gridDim.x."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line @R, cause tiles-counted-along-rows. Counts tiles along M."""
+"""MUST GET: wrong-value, line 26, cause tiles-counted-along-rows. Counts tiles along M."""
 
 from numba import float32
 

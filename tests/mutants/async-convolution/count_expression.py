@@ -1,4 +1,4 @@
-"""MUST PASS. Each thread copies two neighbours, with width=2."""
+"""MUST GET: typing, line 19. A count that is computed."""
 
 from numba import float32
 
@@ -16,7 +16,7 @@ def async_convolution(out, signal, taps):
     weights = cuda.shared.array(KERNEL_SIZE, float32)
     t = cuda.threadIdx.x
     start = cuda.blockIdx.x * CONV_TILE_SIZE
-    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, BUFFER_SIZE, 2)
+    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, CONV_TILE_SIZE + HALO_SIZE)
     if t < KERNEL_SIZE:
         weights[t] = taps[t]
     cuda.async_copy_wait_all()
