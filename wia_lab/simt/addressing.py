@@ -38,27 +38,29 @@ def locate(
     is_store: bool,
 ) -> Place:
     """Offsets of `view[indices]` in the active lanes; lanes out of bounds leave `active`."""
-    start = machine.starts(view.space)
-    offsets: Value = view.offset if start is None else start + view.offset
+    start, constant = machine.starts(view.space), 0
+    if isinstance(view.offset, np.ndarray):
+        start = view.offset if start is None else start + view.offset
+    else:
+        constant = int(view.offset)
     bad = wrapped = False
-    for index, extent, stride in zip(indices, view.shape, view.strides, strict=True):
-        if isinstance(index, np.ndarray) and not isinstance(extent, np.ndarray):
-            offsets, flags = _add_vector(machine, offsets, index, extent, stride, active)
-            bad |= bool(flags & OUT_OF_BOUNDS)
-            wrapped |= bool(flags & NEGATIVE)
-        elif isinstance(extent, np.ndarray):
-            position = _plain(index)
-            below = position < 0
-            position = np.where(below, position + extent, position)
-            bad |= bool(((position < 0) | (position >= extent))[active].any())
-            wrapped |= bool((below & active).any())
-            offsets = offsets + position * stride
+    for axis, (index, extent, stride) in enumerate(
+        zip(indices, view.shape, view.strides, strict=True)
+    ):
+        if isinstance(extent, np.ndarray) or isinstance(stride, np.ndarray):
+            start, flags = _add_ragged(start, index, extent, stride, active)
+        elif isinstance(index, np.ndarray):
+            key = (site.number, is_store, axis)
+            start, flags = _add_vector(machine, key, start, index, extent, stride, active)
         else:
             position = int(index)
-            wrapped |= position < 0
+            flags = NEGATIVE if position < 0 else 0
             position += extent if position < 0 else 0
-            bad |= not 0 <= position < extent
-            offsets = offsets + position * stride
+            flags |= 0 if 0 <= position < extent else OUT_OF_BOUNDS
+            constant += position * int(stride)
+        bad |= bool(flags & OUT_OF_BOUNDS)
+        wrapped |= bool(flags & NEGATIVE)
+    offsets: Value = constant if start is None else start + constant if constant else start
     if wrapped:
         _report_negative(machine, view, indices, active, site)
     if bad:
@@ -66,26 +68,50 @@ def locate(
     return Place(offsets, active)
 
 
+_ZERO = np.zeros(1, np.int64)
+
+
 def _add_vector(
     machine: Machine,
-    offsets: Value,
+    key: tuple[int, bool, int],
+    start: np.ndarray | None,
     index: np.ndarray,
     extent: int,
-    stride: Value,
+    stride: int,
     active: np.ndarray,
 ) -> tuple[np.ndarray, int]:
+    """Add one dimension; the same arrays as last time at this site give the same result."""
+    last = machine.located.get(key)
+    if (
+        last is not None
+        and last[0] is index
+        and last[1] is start
+        and last[2] is active
+        and last[3] == (extent, stride)
+    ):
+        return last[4]
+    kept = index
     if index.dtype not in _INDEX_DTYPES:
         index = index.astype(np.int64)
-    if isinstance(stride, np.ndarray):
-        position = _plain(index)
-        position = np.where(position < 0, position + extent, position)
-        outside = bool(((position < 0) | (position >= extent))[active].any())
-        negative = bool(((index < 0) & active).any())
-        return np.where(active, offsets + position * stride, 0), outside + 2 * negative
     out = np.empty(active.size, np.int64)
-    start = offsets if isinstance(offsets, np.ndarray) else np.array([offsets], np.int64)
-    flags = compiled.locate(out, start, index, extent, stride, active, machine.fallback)
+    flags = compiled.locate(
+        out, _ZERO if start is None else start, index, extent, stride, active, machine.fallback
+    )
+    machine.located[key] = (kept, start, active, (extent, stride), (out, flags))
     return out, flags
+
+
+def _add_ragged(
+    start: np.ndarray | None, index: Value, extent: Value, stride: Value, active: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Add a dimension whose extent or stride differs a lane, as a slice's does."""
+    position = _lanes(_plain(index), active.size)
+    below = position < 0
+    position = np.where(below, position + extent, position)
+    outside = ((position < 0) | (position >= extent)) & active
+    flags = OUT_OF_BOUNDS * bool(outside.any()) | NEGATIVE * bool((below & active).any())
+    offsets = (0 if start is None else start) + position * stride
+    return np.where(active, offsets, 0), flags
 
 
 def _plain(index: Value) -> Value:

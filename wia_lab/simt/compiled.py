@@ -33,16 +33,25 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.typing import signature
 
-from wia_lab.simt import compiled_address, compiled_atomics, compiled_hazards, compiled_traffic
+from wia_lab.simt import (
+    compiled_address,
+    compiled_atomics,
+    compiled_gather,
+    compiled_hazards,
+    compiled_traffic,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     locate: Callable[..., int]
     atomic_integer: Callable[..., None]
+    gather: Callable[..., None]
     atomic_float: Callable[..., None]
     sectors: Callable[..., None]
+    atomic_sectors: Callable[..., None]
     banks: Callable[..., None]
+    atomic_banks: Callable[..., None]
     active_warps: Callable[..., tuple[int, int]]
     split_warps: Callable[..., int]
     mark_warps: Callable[..., None]
@@ -53,9 +62,16 @@ if TYPE_CHECKING:
     unmarked: Callable[..., int]
     in_flight: Callable[..., int]
     atomic_integer: Callable[..., None]
+    gather: Callable[..., None]
     atomic_float: Callable[..., None]
 
-SOURCES = (compiled_address, compiled_atomics, compiled_hazards, compiled_traffic)
+SOURCES = (
+    compiled_address,
+    compiled_atomics,
+    compiled_gather,
+    compiled_hazards,
+    compiled_traffic,
+)
 HELPERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     name: (getattr(module, name), signatures)
     for module in SOURCES

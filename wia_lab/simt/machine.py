@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wia_lab.errors import SimulationLimit
+from wia_lab.simt import compiled
 from wia_lab.simt.addressing import Place, locate
 from wia_lab.simt.copyqueue import CopyQueue
 from wia_lab.simt.events import Access, Chunk, Launch, Listener, Site
@@ -33,6 +34,7 @@ class Machine:
         self.watchers: list[Any] = []  # groups that spin, and what they watch
         self.spaces: dict[object, Space] = {}
         self.memo: dict[object, Value] = {}
+        self.located: dict[tuple[int, bool, int], tuple[Any, ...]] = {}  # last at each site
         self.copies = CopyQueue(self)
         self.output: list[tuple[int, str]] = []  # what print said: (global lane, line)
         self._starts: dict[int, np.ndarray] = {}
@@ -174,9 +176,13 @@ class Machine:
             return found
         typed = self.typed(space, dtype)
         if isinstance(offsets, np.ndarray):
-            shift = _SHIFTS.get(size)
-            index = offsets >> shift if shift is not None else offsets // size
-            return typed.take(index, mode="clip")
+            unsigned = _UNSIGNED.get(size)
+            if unsigned is None:
+                return typed.take(offsets // size, mode="clip")
+            out = np.empty(offsets.size, dtype)
+            bits = self.typed(space, unsigned)
+            compiled.gather(out.view(unsigned), bits, offsets, _SHIFTS[size], bits.size - 1)
+            return out
         place = offsets // size
         return typed[place] if place < typed.size else dtype.type(0)
 
@@ -198,18 +204,20 @@ class Machine:
         active = place.active
         if not active.any():
             return
+        whole = bool(active.all())
         offsets = self.spread(place.offsets)
         access = Access("store", space, offsets, dtype.itemsize, active, site, values=value)
         self.listeners.on_access(access)
-        chosen = offsets[active]
-        values = value[active] if isinstance(value, np.ndarray) else value
+        chosen = offsets if whole else offsets[active]
+        values = value if whole or not isinstance(value, np.ndarray) else value[active]
         size = dtype.itemsize
         if space.granule % size and np.any(chosen % size):
             cells = chosen[:, None] + np.arange(size)
             written = np.broadcast_to(np.asarray(values, dtype), chosen.shape)
             space.data[cells] = np.ascontiguousarray(written).view(np.uint8).reshape(-1, size)
         else:
-            self.typed(space, dtype)[chosen // size] = values
+            shift = _SHIFTS.get(size)
+            self.typed(space, dtype)[chosen >> shift if shift is not None else chosen // size] = values
         self.changed(space, offsets, active)
 
     def spread(self, offsets: Value) -> np.ndarray:
@@ -248,6 +256,7 @@ class Machine:
 
 
 _SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def contiguous(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
