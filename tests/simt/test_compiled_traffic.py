@@ -45,9 +45,11 @@ def plain_sectors(offsets, nbytes, base, active):
 
 def plain_banks(offsets, nbytes, base, active):
     requests = wavefronts = phases = lanes = 0
-    together = 32 // max(nbytes // 4, 1)
     for first in range(0, len(offsets), 32):
         requests += any(active[first : first + 32])
+        together = 32 // max(nbytes // 4, 1)
+        if nbytes > 4 and any(pairs_share(offsets, active, first, apart) for apart in (1, 2)):
+            together *= 2
         for begin in range(first, first + 32, together):
             words = set()
             for lane in range(begin, begin + together):
@@ -58,6 +60,35 @@ def plain_banks(offsets, nbytes, base, active):
                 phases += 1
                 wavefronts += max(sum(word % 32 == bank for word in words) for bank in range(32))
     return requests, wavefronts, wavefronts - phases, lanes * nbytes
+
+
+def pairs_share(offsets, active, first, apart):
+    """Whether each two active lanes `apart` from each other have one address."""
+    return all(
+        offsets[first + lane] == offsets[first + (lane ^ apart)]
+        for lane in range(32)
+        if active[first + lane] and active[first + (lane ^ apart)]
+    )
+
+
+def plain_atomic_sectors(offsets, nbytes, base, active):
+    total = 0
+    for first in range(0, len(offsets), 32):
+        lanes = [base + offsets[k] for k in range(first, first + 32) if active[k]]
+        for sector in {address // 32 for address in lanes}:
+            inside = [address for address in lanes if address // 32 == sector]
+            total += max(inside.count(address) for address in inside)
+    return total
+
+
+def plain_atomic_banks(offsets, active):
+    return sum(
+        max(
+            sum(active[k] and offsets[k] // 4 % 32 == bank for k in range(first, first + 32))
+            for bank in range(32)
+        )
+        for first in range(0, len(offsets), 32)
+    )
 
 
 @st.composite
@@ -132,6 +163,39 @@ class TestBanks:
     def test_eight_bytes(self) -> None:
         """Neighbouring 8-byte elements take 2 wavefronts and no conflict."""
         assert banks(np.arange(32) * 8, 8) == (1, 2, 0, 256)
+
+
+class TestAtomics:
+    """Lanes that update one cell go one after another."""
+
+    @settings(deadline=None)
+    @given(accesses())
+    def test_sectors_equal_the_definition(self, access) -> None:
+        """A sector is asked for as often as its most wanted cell has lanes."""
+        offsets, nbytes, active = access
+        table = np.zeros((1, 4), np.int64)
+        compiled.atomic_sectors(table, 0, 0, offsets, nbytes, 0, active, NOTHING, 0, 1)
+        assert table[0, 1] == plain_atomic_sectors(offsets, nbytes, 0, active)
+        requests, _, ideal, moved = plain_sectors(offsets, nbytes, 0, active)
+        assert table[0, [0, 2, 3]].tolist() == [requests, ideal, moved]
+
+    @settings(deadline=None)
+    @given(accesses())
+    def test_banks_equal_the_definition(self, access) -> None:
+        """A bank takes one lane a wavefront."""
+        offsets, nbytes, active = access
+        offsets = offsets // nbytes * 4
+        table = np.zeros((1, 4), np.int64)
+        compiled.atomic_banks(table, 0, 0, offsets, 4, 0, active)
+        assert table[0, 1] == plain_atomic_banks(offsets, active)
+
+    @pytest.mark.parametrize(("cells", "wavefronts"), [(1, 32), (32, 1)])
+    def test_one_cell_and_distinct(self, cells: int, wavefronts: int) -> None:
+        """One cell for a warp takes 32 wavefronts, neighbouring cells one."""
+        table = np.zeros((1, 4), np.int64)
+        active = np.ones(32, bool)
+        compiled.atomic_banks(table, 0, 0, np.arange(32) % cells * 4, 4, 0, active)
+        assert table[0].tolist() == [1, wavefronts, wavefronts - 1, 128]
 
 
 class TestMasks:

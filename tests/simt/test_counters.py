@@ -169,7 +169,7 @@ class TestLines:
         )
         total = counters.total()
         assert (total.divergent_branches, total.barriers, total.atomics) == (1, 3, 2)
-        assert (total.global_atomic_requests, total.global_atomic_sectors) == (2, 2)
+        assert (total.global_atomic_requests, total.global_atomic_sectors) == (2, 40)
 
 
 class TestInFlight:

@@ -129,7 +129,6 @@ def _l1_sectors(counters: Counts) -> int:
         counters.global_load_sectors
         + counters.global_store_sectors
         + counters.global_atomic_sectors
-        + counters.async_copy_sectors
     )
 
 
@@ -164,7 +163,7 @@ def _latency(
     """Cycles of one warp's chain, times the rounds of blocks that a multiprocessor runs."""
     warps = blocks * _warps(threads)
     chain = (
-        counters.global_load_requests * GLOBAL_LATENCY / IN_FLIGHT
+        (counters.global_load_requests - counters.async_copy_requests) * GLOBAL_LATENCY / IN_FLIGHT
         + counters.async_copies * GLOBAL_LATENCY / (2 * IN_FLIGHT)
         + (counters.shared_load_requests + counters.constant_loads) * SHARED_LATENCY
         + counters.atomics * ATOMIC_LATENCY

@@ -3,8 +3,9 @@
 A *request* is one warp executing one memory instruction with at least one active lane. *Sectors*
 are the 32-byte pieces that the L1 cache is asked for: an upper bound on what DRAM delivers, since
 L1 and L2 may hold them. A *wavefront* is one pass through shared memory; *bank conflicts* are the
-wavefronts beyond those that the width of the access needs. What a compiler would merge (two loads
-of one cell, neighbouring loads) is counted as the source has it.
+wavefronts beyond those that the width of the access needs. As in Nsight Compute, asynchronous
+copies are among the global loads. What a compiler would merge (two loads of one cell, neighbouring
+loads) is counted as the source has it.
 
 Counts are kept in one table of int64, a row for each pair of source place and array, and summed
 when the launch has ended.
@@ -31,7 +32,10 @@ WIDTHS = (16, 8, 4, 2, 1)  # bytes that one lane can access in one instruction
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a kernel, or one line of it, did. Warp-level executions unless the name says more."""
+    """What a kernel, or one line of it, did. Warp-level executions unless the name says more.
+
+    Global loads include asynchronous copies, which are also counted on their own.
+    """
 
     global_load_requests: int = 0
     global_load_sectors: int = 0
@@ -45,7 +49,7 @@ class Counts:
     global_atomic_sectors: int = 0
     global_atomic_ideal_sectors: int = 0
     global_atomic_bytes: int = 0
-    async_copies: int = 0
+    async_copy_requests: int = 0  # copies that read something: not all lanes are zero-filled
     async_copy_sectors: int = 0
     async_copy_ideal_sectors: int = 0
     async_copy_bytes: int = 0  # read from global memory; zero-filled lanes read nothing
@@ -61,7 +65,7 @@ class Counts:
     shared_atomic_wavefronts: int = 0
     shared_atomic_bank_conflicts: int = 0
     shared_atomic_bytes: int = 0
-    async_copy_shared_requests: int = 0
+    async_copies: int = 0
     async_copy_shared_wavefronts: int = 0
     async_copy_shared_bank_conflicts: int = 0
     async_copy_shared_bytes: int = 0
@@ -121,6 +125,8 @@ FIRST_COLUMN = {
     ("local", "atomic"): COLUMN["local_stores"],
     ("const", "load"): COLUMN["constant_loads"],
 }
+LOADS = slice(COLUMN["global_load_requests"], COLUMN["global_load_requests"] + 4)
+COPIES = slice(COLUMN["async_copy_requests"], COLUMN["async_copy_requests"] + 4)
 MARKS = {"load": LOADED, "store": STORED, "atomic": UPDATED}
 ARITHMETIC = ("integer", "float16", "float32", "float64", "special", "conversion", "logic", "control")
 """Kinds of operation that are counted a lane; loads, stores and syncs count as instructions."""
@@ -193,6 +199,10 @@ class Counters(Listener):
             self._table[row, COLUMN["atomics"]] += self._count(access.active)[0]
         if space.kind == "global":
             self._sectors(row, column, access, MARKS[access.kind])
+        elif space.kind == "shared" and access.kind == "atomic":
+            compiled.atomic_banks(
+                self._table, row, column, access.offsets, access.nbytes, space.base, access.active
+            )
         elif space.kind == "shared":
             self._banks(row, column, space, access.offsets, access.nbytes, access.active)
         else:
@@ -201,27 +211,12 @@ class Counters(Listener):
     def on_async_copy(self, copy: AsyncCopy) -> None:
         """Count both ends of a copy: sectors read, wavefronts written."""
         row = self._row(copy.site, copy.source)
-        column = COLUMN["async_copies"]
-        issued = self._count(copy.active)[0]
-        before = self._table[row, column]
         reading = np.logical_and(copy.active, np.logical_not(copy.zero_filled))
-        marks, shift = self._marks_of(copy.source)
-        compiled.sectors(
-            self._table,
-            row,
-            column,
-            copy.source_offsets,
-            copy.nbytes,
-            copy.source.base,
-            reading,
-            marks,
-            shift,
-            LOADED,
-        )
-        self._table[row, column] = before + issued  # a copy of zeros is issued all the same
+        loaded = Access("load", copy.source, copy.source_offsets, copy.nbytes, reading, copy.site)
+        self._sectors(row, COLUMN["async_copy_requests"], loaded, LOADED)
         self._banks(
             row,
-            COLUMN["async_copy_shared_requests"],
+            COLUMN["async_copies"],
             copy.destination,
             copy.destination_offsets,
             copy.nbytes,
@@ -250,17 +245,17 @@ class Counters(Listener):
 
     def total(self) -> Counts:
         """Counts of the whole launch."""
-        rows = self._table[: len(self._sites)].sum(axis=0)
+        rows = self._finished().sum(axis=0)
         for operations in self._operations().values():
             rows += operations
         return counts_of(rows)
 
     def by_line(self) -> dict[tuple[str, int], Counts]:
         """Counts of each source line that did anything, by file and line."""
-        lines = self._operations()
+        lines, rows = self._operations(), self._finished()
         for row, site in enumerate(self._sites):
             key = (site.file, site.line)
-            lines[key] = lines.get(key, 0) + self._table[row]
+            lines[key] = lines.get(key, 0) + rows[row]
         return {key: counts_of(lines[key]) for key in sorted(lines)}
 
     def arrays(self) -> tuple[ArrayTraffic, ...]:
@@ -271,6 +266,12 @@ class Counters(Listener):
             if space.kind == "global"
         )
 
+    def _finished(self) -> np.ndarray:
+        """The rows in use, asynchronous copies counted among the global loads too."""
+        table = self._table[: len(self._sites)].copy()
+        table[:, LOADS] += table[:, COPIES]
+        return table
+
     def _traffic(self, space: Space) -> ArrayTraffic:
         marks, shift = self._marks[space.number]
         rows = [row for (_, number), row in self._rows.items() if number == space.number]
@@ -279,7 +280,7 @@ class Counters(Listener):
             int(np.prod(space.shape, dtype=np.int64)) * space.dtype.itemsize,
             *compiled.count_marks(marks, shift, space.base, LOADED),
             *compiled.count_marks(marks, shift, space.base, STORED),
-            counts_of(self._table[rows].sum(axis=0)),
+            counts_of(self._finished()[rows].sum(axis=0)),
         )
 
     def _operations(self) -> dict[tuple[str, int], Any]:
@@ -299,8 +300,9 @@ class Counters(Listener):
     def _sectors(self, row: int, column: int, access: Access, mark: int) -> None:
         space = access.space
         marks, shift = self._marks_of(space)
-        for offsets, width in pieces(access.offsets, access.nbytes):
-            compiled.sectors(
+        count = compiled.atomic_sectors if access.kind == "atomic" else compiled.sectors
+        for offsets, width in pieces(access.offsets, access.nbytes, widest_global(space)):
+            count(
                 self._table,
                 row,
                 column,
@@ -316,7 +318,7 @@ class Counters(Listener):
     def _banks(
         self, row: int, column: int, space: Space, offsets: Lanes, nbytes: int, active: Lanes
     ) -> None:
-        for part, width in pieces(offsets, nbytes):
+        for part, width in pieces(offsets, nbytes, WIDTHS[0]):
             compiled.banks(self._table, row, column, part, width, space.base, active)
 
     def _count(self, active: Lanes) -> tuple[int, int]:
@@ -349,11 +351,25 @@ class Counters(Listener):
         return found
 
 
-def pieces(offsets: Lanes, nbytes: int) -> Iterable[tuple[Lanes, int]]:
-    """The instructions that an access needs: one up to 16 bytes, more for an odd or larger size."""
-    if nbytes in WIDTHS:
+def widest_global(space: Space) -> int:
+    """Bytes that one lane can load from a global array in one instruction.
+
+    Numba promises the compiler no more than the alignment of the element's parts: a complex number
+    is loaded part by part, a field of a packed record byte by byte. Shared arrays need no such
+    rule: the compiler sees their alignment.
+    """
+    if space.dtype.kind == "c":
+        return space.dtype.itemsize // 2
+    if space.dtype.names and not space.dtype.isalignedstruct:
+        return 1
+    return WIDTHS[0]
+
+
+def pieces(offsets: Lanes, nbytes: int, widest: int) -> Iterable[tuple[Lanes, int]]:
+    """The instructions that an access of `nbytes` a lane needs, at most `widest` bytes each."""
+    if nbytes <= widest and nbytes in WIDTHS:
         return ((offsets, nbytes),)
-    width = next(width for width in WIDTHS if nbytes % width == 0)
+    width = next(width for width in WIDTHS if width <= widest and nbytes % width == 0)
     return ((offsets + part, width) for part in range(0, nbytes, width))
 
 

@@ -20,6 +20,17 @@ METRICS = {
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "shared_load_bank_conflicts",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": "shared_store_wavefronts",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": "shared_store_bank_conflicts",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": "shared_atomic_wavefronts",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum": "shared_atomic_bank_conflicts",
+    "smsp__sass_inst_executed_op_ldgsts.sum": "async_copies",
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum": "async_copy_requests",
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum": "async_copy_sectors",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum": (
+        "async_copy_shared_wavefronts"
+    ),
+    "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum": (
+        "async_copy_shared_bank_conflicts"
+    ),
 }
 """Metric → counter."""
 

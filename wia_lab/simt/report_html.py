@@ -34,7 +34,7 @@ LINE_COLUMNS = (
     ("load sectors", "global_load_sectors"),
     ("store sectors", "global_store_sectors"),
     ("atomic sectors", "global_atomic_sectors"),
-    ("copy sectors", "async_copy_sectors"),
+    ("of async copies", "async_copy_sectors"),
     ("shared load wavefronts", "shared_load_wavefronts"),
     ("conflicts", "shared_load_bank_conflicts"),
     ("shared store wavefronts", "shared_store_wavefronts"),
@@ -110,7 +110,7 @@ def _arrays(report: Report) -> str:
         [
             f"<td><code>{escape(array.name)}</code></td>",
             _number(array.ideal_load_sectors),
-            _number(array.counters.global_load_sectors + array.counters.async_copy_sectors),
+            _number(array.counters.global_load_sectors),
             _number(array.ideal_store_sectors),
             _number(array.counters.global_store_sectors),
         ]

@@ -63,7 +63,6 @@ def traffic(counters: Counts) -> int:
         counters.global_load_sectors
         + counters.global_store_sectors
         + counters.global_atomic_sectors
-        + counters.async_copy_sectors
         + counters.shared_load_wavefronts
         + counters.shared_store_wavefronts
         + counters.shared_atomic_wavefronts
@@ -76,7 +75,6 @@ def line_facts(counters: Counts) -> str:
         counters.global_load_sectors
         + counters.global_store_sectors
         + counters.global_atomic_sectors
-        + counters.async_copy_sectors
     )
     wavefronts = (
         counters.shared_load_wavefronts
