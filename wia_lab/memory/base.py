@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from wia_lab.errors import (
     DoubleFreeError,
@@ -15,7 +16,9 @@ from wia_lab.errors import (
     UnknownBlockError,
 )
 from wia_lab.memory.block import Block, Explanation, Region, Stream
-from wia_lab.memory.statistics import Statistics
+
+if TYPE_CHECKING:
+    from wia_lab.memory.statistics import Statistics
 
 __all__ = ["Allocator", "BookKeeper", "require"]
 
@@ -87,7 +90,11 @@ class BookKeeper(Allocator):
         self._failures = 0
 
     def blocks(self) -> Iterator[Block]:
-        return iter(tuple(self._live.values()))
+        return iter(tuple(self._table().values()))
+
+    def _table(self) -> Mapping[int, Block]:
+        """Return the live blocks by offset."""
+        return self._live
 
     def _enter(self, block: Block) -> Block:
         """Write a new block into the books."""
@@ -110,8 +117,9 @@ class BookKeeper(Allocator):
 
     def _find(self, offset: int) -> Block:
         """Return the live block that starts at `offset`."""
-        if isinstance(offset, int) and offset in self._live:
-            return self._live[offset]
+        live = self._table()
+        if isinstance(offset, int) and offset in live:
+            return live[offset]
         raise self._not_live(offset)
 
     def _not_live(self, block: Block | int) -> Exception:
@@ -127,7 +135,7 @@ class BookKeeper(Allocator):
             return UnknownBlockError(
                 f"{block!r} freed with {name}: free what allocate returned, or its offset"
             )
-        for other in self._live.values():  # only on the way to an error
+        for other in self._table().values():  # only on the way to an error
             if other.offset < block < other.end:
                 return InteriorPointerError(
                     f"offset {block:#x} is {block - other.offset:,} B inside {other!r}: "
@@ -141,7 +149,7 @@ class BookKeeper(Allocator):
     def _exhausted(self, requested: int, free: int, largest: int, advice: str) -> OutOfMemoryError:
         """Count a failure and return its error, with the largest live blocks in it."""
         self._failures += 1
-        largest_live = heapq.nlargest(HOLDERS_NAMED, self._live.values(), key=lambda b: b.size)
+        largest_live = heapq.nlargest(HOLDERS_NAMED, self._table().values(), key=lambda b: b.size)
         holders = tuple((b.offset, b.size, "") for b in largest_live)
         held = ", ".join(f"{size:,} B at {offset:#x}" for offset, size, _ in holders) or "nobody"
         return OutOfMemoryError(
@@ -156,7 +164,7 @@ class BookKeeper(Allocator):
     def _check_books(self) -> None:
         """Check the live table against the counters, and that no two live blocks overlap."""
         total, end = 0, 0
-        for block in sorted(self._live.values(), key=lambda b: b.offset):
+        for block in sorted(self._table().values(), key=lambda b: b.offset):
             require(block.offset >= end, f"{block!r} overlaps the live block before it")
             require(block.offset % block.alignment == 0, f"{block!r} lost its alignment")
             require(0 < block.requested <= block.size, f"{block!r} is smaller than was asked")
@@ -166,12 +174,13 @@ class BookKeeper(Allocator):
 
     def _counters(self) -> dict[str, int]:
         """Return the fields of Statistics that the live table knows."""
+        live = self._table()
         return {
-            "live_blocks": len(self._live),
+            "live_blocks": len(live),
             "live_bytes": self._live_bytes,
-            "requested_bytes": sum(b.requested for b in self._live.values()),
+            "requested_bytes": sum(b.requested for b in live.values()),
             "peak_live_bytes": self._peak_live,
             "allocations": self._allocations,
-            "frees": self._allocations - len(self._live),
+            "frees": self._allocations - len(live),
             "failures": self._failures,
         }

@@ -31,9 +31,7 @@ class Buddy(BookKeeper):
         Bytes of the smallest block, a power of two.
     """
 
-    def __init__(
-        self, upstream: Allocator, capacity: int | str, *, minimum: int = GRANULE
-    ) -> None:
+    def __init__(self, upstream: Allocator, capacity: int | str, *, minimum: int = GRANULE) -> None:
         super().__init__()
         checked_alignment(minimum, "Buddy")
         self._capacity = parse_size(capacity)

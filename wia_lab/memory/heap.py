@@ -8,15 +8,17 @@ allocation asks an index.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from wia_lab.errors import SizeError
-from wia_lab.memory.backing import Backing
 from wia_lab.memory.base import BookKeeper, require
 from wia_lab.memory.block import Block, Explanation, Region, Stream
 from wia_lab.memory.index import AddressIndex, SizeIndex
 from wia_lab.memory.sizes import GRANULE, align_up, checked_alignment, checked_size, parse_size
 from wia_lab.memory.statistics import Statistics
+
+if TYPE_CHECKING:
+    from wia_lab.memory.backing import Backing
 
 __all__ = ["Extent", "Heap"]
 

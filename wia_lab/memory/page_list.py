@@ -9,9 +9,12 @@ block never change.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from wia_lab.memory.block import Block
 from wia_lab.memory.sizes import PAGE
+
+if TYPE_CHECKING:
+    from wia_lab.memory.block import Block
 
 __all__ = ["Page", "PageList", "Stretch"]
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from wia_lab.errors import OutOfMemoryError, SizeError
 from wia_lab.memory.base import Allocator, BookKeeper, require
-from wia_lab.memory.block import Block, Event, Explanation, Region, Stream
+from wia_lab.memory.block import Block, Event, Explanation, Region, State, Stream
 from wia_lab.memory.sizes import SizeClasses, checked_alignment, checked_size, parse_size
 from wia_lab.memory.statistics import Statistics
 
@@ -23,37 +24,52 @@ __all__ = ["Pool"]
 
 MOST_MEMOS = 1 << 16  # sizes whose bin is remembered
 
-Kept = tuple[Block, int, Event | None]  # upstream's block, its age, what must be done before reuse
-
 
 class _Bin:
-    """The blocks of one class that were last used on one stream, least recently freed first."""
+    """The pieces of one class that were last used on one stream, least recently freed first."""
 
-    __slots__ = ("hits", "kept", "number", "size", "stream")
+    __slots__ = ("kept", "number", "pool", "size", "stream")
 
-    def __init__(self, number: int, size: int, stream: Stream | None) -> None:
+    def __init__(self, pool: Pool, number: int, size: int, stream: Stream | None) -> None:
+        self.pool = pool
         self.number = number
         self.size = size
         self.stream = stream
-        self.kept: deque[Kept] = deque()
-        self.hits = 0
+        self.kept: deque[_Piece] = deque()
+
+
+class _Piece:
+    """A block of upstream that the pool holds, lent out or kept."""
+
+    __slots__ = ("age", "base", "bin", "event", "lent")
+
+    def __init__(self, base: Block, bin_: _Bin) -> None:
+        self.base = base
+        self.bin = bin_
+        self.lent: _Pooled | None = None  # the live block made of it
+        self.age = 0  # when it was freed
+        self.event: Event | None = None  # what must be done before another stream may use it
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the work that last used it is done."""
+        return self.event is None or self.event.is_done
 
 
 class _Pooled(Block):
-    """A block of a pool: it knows upstream's block under it and the bin it came through."""
+    """A block of a pool. Making one is most of a hit's cost: it looks up what it does not hold."""
 
-    __slots__ = ("base", "bin")
+    __slots__ = ("piece",)
 
-    def __init__(self, base: Block, bin_: _Bin, requested: int, owner: Pool) -> None:
-        # every slot set here: a call to Block's own constructor would cost a tenth of a hit
-        self.offset = base.offset
-        self.size = bin_.size
+    def __init__(self, piece: _Piece, requested: int) -> None:
+        self.piece = piece
         self.requested = requested
-        self.owner = owner
-        self.alignment = base.alignment
-        self.stream = bin_.stream
-        self.base = base
-        self.bin = bin_
+
+    offset = property(lambda self: self.piece.base.offset)  # type: ignore[assignment]
+    size = property(lambda self: self.piece.bin.size)  # type: ignore[assignment]
+    alignment = property(lambda self: self.piece.base.alignment)  # type: ignore[assignment]
+    stream = property(lambda self: self.piece.bin.stream)  # type: ignore[assignment]
+    owner = property(lambda self: self.piece.bin.pool)  # type: ignore[assignment]
 
 
 class Pool(BookKeeper):
@@ -94,13 +110,15 @@ class Pool(BookKeeper):
                 "give none of them below 0, and a limit above it"
             )
         self._lock = threading.Lock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release
+        self._pieces: dict[int, _Piece] = {}  # all that is held from upstream, by offset
         self._bins: dict[int, dict[Stream | None, _Bin]] = {}  # by class, then by stream
         self._memo: dict[Stream | None, dict[int, _Bin]] = {None: {}}  # by stream, then by size
         self._later: deque[Block] = deque()
         self._clock = 0
-        self._kept_bytes = 0
-        self._reserved = 0
+        self._reserved = 0  # live and kept, in bytes of their classes
         self._peak_reserved = 0
+        self._hits = 0
         self._misses = 0
         self._stolen = 0
 
@@ -119,40 +137,46 @@ class Pool(BookKeeper):
             bin_ = self._bin_for(size, stream)
         if alignment is not None and checked_alignment(alignment, "Pool") > self.classes.granule:
             return self._allocate_aligned(size, alignment, stream)
-        with self._lock:
+        self._acquire()  # `with` would cost twice as much
+        try:
             try:
-                base, _, _ = bin_.kept.pop()
+                piece = bin_.kept.pop()
             except IndexError:
-                base = self._miss(bin_, size)
+                piece = self._miss(bin_, size)
             else:
-                bin_.hits += 1
-                self._kept_bytes -= bin_.size
+                self._hits += 1
             self._live_bytes = live = self._live_bytes + bin_.size
-            if live > self._peak_live:
+            if live > self._peak_live:  # noqa: PLR1730  a call to max costs a tenth of a hit
                 self._peak_live = live
-            self._live[base.offset] = block = _Pooled(base, bin_, size, self)
+            piece.lent = block = _Pooled(piece, size)
+        finally:
+            self._release()
         return block
 
     def free(self, block: Block | int, *, stream: Stream | None = None) -> None:
         """Take a block back; `stream` is the one that last used it, by default its own."""
         if block.__class__ is not _Pooled:
             block = self._find_pooled(block)
-        used_on = block.stream if stream is None else stream
+        piece = block.piece
+        bin_ = piece.bin
+        used_on = bin_.stream if stream is None else stream
         event = None if used_on is None else used_on.record()
-        with self._lock:
-            if self._live.get(block.offset) is not block:
+        self._acquire()
+        try:
+            if piece.lent is not block or bin_.pool is not self:
                 raise self._not_live(block)
-            del self._live[block.offset]
-            bin_ = block.bin
-            size = bin_.size
-            self._live_bytes -= size
-            self._clock = age = self._clock + 1
             if used_on is not bin_.stream:
-                bin_ = self._bin(bin_.number, used_on)
-            bin_.kept.append((block.base, age, event))
-            self._kept_bytes = kept = self._kept_bytes + size
-            if kept > self.keep or len(bin_.kept) > self.keep_blocks:
+                piece.bin = bin_ = self._bin(bin_.number, used_on)
+            piece.lent = None
+            piece.event = event
+            self._clock = piece.age = self._clock + 1
+            self._live_bytes = live = self._live_bytes - bin_.size
+            kept = bin_.kept
+            kept.append(piece)
+            if self._reserved - live > self.keep or len(kept) > self.keep_blocks:
                 self._shrink(bin_)
+        finally:
+            self._release()
 
     # -- what a hit does not need -----------------------------------------------------------
 
@@ -169,7 +193,7 @@ class Pool(BookKeeper):
     def _bin(self, number: int, stream: Stream | None) -> _Bin:
         streams = self._bins.setdefault(number, {})
         if (found := streams.get(stream)) is None:
-            streams[stream] = found = _Bin(number, self.classes.size(number), stream)
+            streams[stream] = found = _Bin(self, number, self.classes.size(number), stream)
         return found
 
     def _find_pooled(self, block: Block | int) -> _Pooled:
@@ -181,21 +205,25 @@ class Pool(BookKeeper):
         assert isinstance(found, _Pooled)
         return found
 
-    def _miss(self, bin_: _Bin, size: int) -> Block:
-        """Take a block of another stream whose event is done, or get one from upstream."""
+    def _miss(self, bin_: _Bin, size: int) -> _Piece:
+        """Take a piece of another stream whose event is done, or get one from upstream."""
         self._drain()
         for other in self._bins[bin_.number].values():
-            if other.kept and self._idle(other.kept[0]):
-                base, _, _ = other.kept.popleft()
+            if other.kept and other.kept[0].is_idle:
+                piece = other.kept.popleft()
+                piece.bin = bin_
                 self._stolen += 1
-                self._kept_bytes -= bin_.size
-                return base
+                return piece
         self._make_room(bin_.size, size)
-        base = self._from_upstream(bin_.size, size)
+        return self._obtain(self._from_upstream(bin_.size, size), bin_)
+
+    def _obtain(self, base: Block, bin_: _Bin) -> _Piece:
+        """Enter a block of upstream in the books."""
+        self._pieces[base.offset] = piece = _Piece(base, bin_)
         self._misses += 1
-        self._reserved += base.size
+        self._reserved += bin_.size
         self._peak_reserved = max(self._peak_reserved, self._reserved)
-        return base
+        return piece
 
     def _make_room(self, granted: int, size: int) -> None:
         """Give kept blocks back until `granted` more bytes stay within the limit."""
@@ -204,11 +232,11 @@ class Pool(BookKeeper):
                 free = self.limit - self._reserved + self._kept_bytes
                 raise self._exhausted(size, free, free, f"free some, or raise limit={self.limit:,}")
 
-    def _from_upstream(self, granted: int, size: int) -> Block:
+    def _from_upstream(self, granted: int, size: int, alignment: int | None = None) -> Block:
         """Ask upstream; where it has no room, give kept blocks back and ask again."""
         while True:
             try:
-                return self.upstream.allocate(granted, alignment=self.classes.granule)
+                return self.upstream.allocate(granted, alignment=alignment)
             except (OutOfMemoryError, SizeError) as error:
                 below = self.upstream.statistics
                 if not self._evict():
@@ -225,28 +253,17 @@ class Pool(BookKeeper):
         bin_ = self._bin_for(max(size, alignment), stream)
         with self._lock:
             kept = bin_.kept
-            found = next((k for k in reversed(kept) if k[0].offset % alignment == 0), None)
-            if found is not None:
-                kept.remove(found)
-                bin_.hits += 1
-                self._kept_bytes -= bin_.size
-                base = found[0]
+            piece = next((p for p in reversed(kept) if p.base.offset % alignment == 0), None)
+            if piece is not None:
+                kept.remove(piece)
+                self._hits += 1
             else:
                 self._make_room(bin_.size, size)
-                base = self.upstream.allocate(bin_.size, alignment=alignment)
-                self._misses += 1
-                self._reserved += base.size
-                self._peak_reserved = max(self._peak_reserved, self._reserved)
+                piece = self._obtain(self._from_upstream(bin_.size, size, alignment), bin_)
             self._live_bytes += bin_.size
             self._peak_live = max(self._peak_live, self._live_bytes)
-            self._live[base.offset] = block = _Pooled(base, bin_, size, self)
-            block.alignment = alignment
+            piece.lent = block = _Pooled(piece, size)
         return block
-
-    @staticmethod
-    def _idle(kept: Kept) -> bool:
-        """Whether the work that last used a kept block is done."""
-        return kept[2] is None or kept[2].is_done
 
     def _evict(self) -> bool:
         """Give the least recently freed idle block back to upstream; tell whether there was one."""
@@ -254,7 +271,8 @@ class Pool(BookKeeper):
         for streams in self._bins.values():
             for bin_ in streams.values():
                 kept = bin_.kept
-                if kept and (oldest is None or kept[0][1] < oldest.kept[0][1]) and self._idle(kept[0]):
+                older = kept and (oldest is None or kept[0].age < oldest.kept[0].age)
+                if older and kept[0].is_idle:
                     oldest = bin_
         if oldest is None:
             return False
@@ -263,14 +281,14 @@ class Pool(BookKeeper):
 
     def _drop(self, bin_: _Bin) -> None:
         """Give the least recently freed block of one bin back to upstream."""
-        base, _, _ = bin_.kept.popleft()
-        self._kept_bytes -= bin_.size
-        self._reserved -= base.size
-        self.upstream.free(base)
+        piece = bin_.kept.popleft()
+        self._reserved -= bin_.size
+        del self._pieces[piece.base.offset]
+        self.upstream.free(piece.base)
 
     def _shrink(self, bin_: _Bin) -> None:
         """Keep within `keep` and `keep_blocks`; blocks still in use on a stream are kept longer."""
-        while len(bin_.kept) > self.keep_blocks and self._idle(bin_.kept[0]):
+        while len(bin_.kept) > self.keep_blocks and bin_.kept[0].is_idle:
             self._drop(bin_)
         while self._kept_bytes > self.keep and self._evict():
             pass
@@ -283,16 +301,14 @@ class Pool(BookKeeper):
         self._later.append(block)
 
     def _drain(self) -> None:
-        """Free what finalisers left."""
+        """Free what finalisers left. Called with the lock held and the books in order."""
         while self._later:
             block = self._later.popleft()
-            if self._live.get(block.offset) is block and isinstance(block, _Pooled):
-                del self._live[block.offset]
-                self._live_bytes -= block.size
-                self._clock += 1
-                event = None if block.stream is None else block.stream.record()
-                block.bin.kept.append((block.base, self._clock, event))
-                self._kept_bytes += block.size
+            self._release()
+            try:
+                self.free(block)
+            finally:
+                self._acquire()
 
     def trim(self) -> int:
         """Give every idle kept block back to upstream; return their bytes."""
@@ -305,6 +321,14 @@ class Pool(BookKeeper):
 
     # -- books ------------------------------------------------------------------------------
 
+    def _table(self) -> Mapping[int, Block]:
+        return {offset: p.lent for offset, p in self._pieces.items() if p.lent is not None}
+
+    @property
+    def _kept_bytes(self) -> int:
+        """What is kept for reuse: the rest of what was taken from upstream."""
+        return self._reserved - self._live_bytes
+
     @property
     def stolen(self) -> int:
         """Blocks reused on another stream than the one they were freed on."""
@@ -313,7 +337,7 @@ class Pool(BookKeeper):
     @property
     def statistics(self) -> Statistics:
         with self._lock:
-            hits = self._stolen + sum(b.hits for s in self._bins.values() for b in s.values())
+            hits = self._hits + self._stolen
             self._allocations = hits + self._misses
             sizes = [b.size for s in self._bins.values() for b in s.values() if b.kept]
             room = max(0, self.limit - self._reserved)
@@ -335,7 +359,7 @@ class Pool(BookKeeper):
             granted = self.classes.size(number)
             own = self._bins.get(number, {}).get(None)
             if own and own.kept:
-                offset = own.kept[-1][0].offset
+                offset = own.kept[-1].base.offset
                 reason = f"a hit: {nbytes:,} B reuse the block of {granted:,} B at {offset:#x}"
                 return Explanation(nbytes, granted, True, offset, reason)
             if self._reserved - self._kept_bytes + granted > self.limit:
@@ -351,28 +375,30 @@ class Pool(BookKeeper):
             return Explanation(nbytes, granted, below.fits, below.offset, reason)
 
     def regions(self) -> Iterator[Region]:
+        """Yield what the pool holds, in order of address; the gaps between are upstream's."""
         with self._lock:
-            regions = [Region(b.offset, b.size, "live", b) for b in self._live.values()]
-            for streams in self._bins.values():
-                for bin_ in streams.values():
-                    for kept in bin_.kept:
-                        state = "cached" if self._idle(kept) else "deferred"
-                        regions.append(Region(kept[0].offset, bin_.size, state))  # type: ignore[arg-type]
-        return iter(sorted(regions, key=lambda region: region.offset))
+            for offset in sorted(self._pieces):
+                piece = self._pieces[offset]
+                kept: State = "cached" if piece.is_idle else "deferred"
+                state: State = "live" if piece.lent else kept
+                yield Region(offset, piece.bin.size, state, piece.lent)
 
     def check(self) -> None:
         with self._lock:
             self._check_books()
             bins = [b for streams in self._bins.values() for b in streams.values()]
-            kept = sum(b.size * len(b.kept) for b in bins)
-            require(kept == self._kept_bytes, f"{kept:,} B are kept, not {self._kept_bytes:,}")
-            taken = [k[0] for b in bins for k in b.kept]
-            taken += [b.base for b in self._live.values() if isinstance(b, _Pooled)]
-            require(len({b.offset for b in taken}) == len(taken), "a block is kept twice or live")
-            require(sum(b.size for b in taken) == self._reserved, "reserved bytes were lost")
+            kept = [piece for bin_ in bins for piece in bin_.kept]
+            require(len(set(kept)) == len(kept), "a piece is kept twice")
+            require(all(p.lent is None for p in kept), "a piece is kept and lent")
+            lent = [p for p in self._pieces.values() if p.lent is not None]
+            require(len(kept) + len(lent) == len(self._pieces), "a piece was lost")
+            held = sum(p.bin.size for p in kept) + self._live_bytes
+            require(held == self._reserved, f"{held:,} B are held, not {self._reserved:,}")
             for bin_ in bins:
-                ages = [age for _, age, _ in bin_.kept]
+                ages = [piece.age for piece in bin_.kept]
                 require(ages == sorted(ages), "a bin is not in order of age")
+                require(all(p.bin is bin_ for p in bin_.kept), "a piece is in the wrong bin")
             require(self._reserved <= self.limit, "the limit is passed")
-        for region, behind in zip(regions := list(self.regions()), regions[1:], strict=False):
+        regions = list(self.regions())
+        for region, behind in pairwise(regions):
             require(region.offset + region.size <= behind.offset, "two blocks overlap")

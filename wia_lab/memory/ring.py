@@ -25,6 +25,7 @@ own. Offsets are virtual addresses.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from wia_lab.errors import OutOfMemoryError
 from wia_lab.memory.base import Allocator, BookKeeper, require
@@ -329,5 +330,5 @@ class PageRing(BookKeeper):
         used = sum(stretch.size for stretch in self._stretch.values())
         require(used + sum(holes) == self._list.count * PAGE, "bytes were lost")
         pieces = sorted(piece for block in self._live.values() for piece in self.pieces(block))
-        for (offset, count), (next_offset, _) in zip(pieces, pieces[1:], strict=False):
+        for (offset, count), (next_offset, _) in pairwise(pieces):
             require(offset + count <= next_offset, "two blocks share bytes of one page")
