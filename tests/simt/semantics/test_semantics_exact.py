@@ -193,6 +193,20 @@ class TestDirected:
                 np.nextafter(np.dtype(name).type(low), np.dtype(name).type(2 * high)),
             }
 
+    def test_cancelled_sums_are_negative_zero_downwards(self):
+        """IEEE 754: -0 when rounded down, +0 in every other mode; +0 + +0 stays +0."""
+        for name in ("float32", "float64"):
+            dtype = np.dtype(name)
+            one, zero = dtype.type(1), dtype.type(0)
+            for mode in ("rn", "rd", "ru", "rz"):
+                results = [
+                    rounded("add", dtype, mode)(one, -one),
+                    rounded("sub", dtype, mode)(one, one),
+                    rounded("fma", dtype, mode)(one, one, -one),
+                ]
+                assert [bool(np.signbit(value)) for value in results] == [mode == "rd"] * 3
+                assert not np.signbit(rounded("add", dtype, mode)(zero, zero))
+
     def test_overflow(self):
         """To zero and down, the largest number is left; up, infinity."""
         largest = np.finfo(np.float64).max

@@ -130,6 +130,15 @@ class TestExtrema:
         assert np.signbit(operation(max, F64)(x, y)).tolist() == [False, False, True, False]
         assert np.signbit(operation(min, F64)(x, y)).tolist() == [True, True, True, True]
 
+    def test_a_zero_that_meets_nan_keeps_its_sign(self):
+        """So it was on an H200; and max(x, 0.0) of -0 is +0, of nan 0."""
+        x = np.array([-0.0, math.nan, 1.0])
+        assert np.signbit(operation(max, F64)(x, np.float64(math.nan))[0])
+        assert np.signbit(operation(max, F64)(np.float64(-0.0), np.array([-5.0, math.nan]))).all()
+        rectified = operation(max, F64)(x, np.float64(0))
+        assert not np.signbit(rectified).any()
+        assert rectified.tolist() == [0.0, 0.0, 1.0]
+
     def test_float_and_int_follow_python(self):
         """A leading nan stays, since nothing compares above it."""
         signature = types.float64(types.float32, types.int64)

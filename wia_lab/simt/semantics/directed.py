@@ -42,6 +42,12 @@ def step(nearest: Lanes, error: Lanes, mode: str) -> Lanes:
 
 def rounded(compute: str, dtype: np.dtype[Any], mode: str) -> Compute:
     """Return `add`, `sub`, `mul`, `div`, `sqrt`, `rcp` or `fma` of `dtype`, rounded in `mode`."""
+    if mode == "rd" and compute in _NEGATED:
+        # A sum that cancels is -0 when rounded down: minus the negated sum, rounded up.
+        up, negated = rounded(compute, dtype, "ru"), _NEGATED[compute]
+        return lambda *lanes: (
+            -up(*(-x if negate else x for x, negate in zip(lanes, negated, strict=True)))
+        )
     if dtype == FLOAT32:
         exact = _TO_ODD[compute]
         return lambda *lanes: narrow(exact(*(x.astype(FLOAT64) for x in lanes)), mode)
@@ -112,6 +118,9 @@ def _sum_error(total: Lanes, x: Lanes, y: Lanes) -> Lanes:
     of_y = total - x
     return (x - (total - of_y)) + (y - of_y)
 
+
+_NEGATED = {"add": (True, True), "sub": (True, True), "fma": (True, False, True)}
+"""Which operands to negate, so that a sum is negated."""
 
 _NEAREST: dict[str, Compute] = {
     "add": np.add,

@@ -16,6 +16,7 @@ import numpy as np
 from wia_lab.simt.semantics.casts import Lanes, saturate
 from wia_lab.simt.semantics.directed import MODES, from_integer, narrow, rounded
 from wia_lab.simt.semantics.dtypes import FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
+from wia_lab.simt.semantics.exact import fma64
 from wia_lab.simt.semantics.halves import clamp, to_integer
 from wia_lab.simt.semantics.mathematics import FUNCTIONS, frexp, modf, round_to_int
 from wia_lab.simt.semantics.selection import fmax, fmin
@@ -91,6 +92,18 @@ def _cos_of_turns(x: Lanes) -> Lanes:
     return value + 0.0
 
 
+def _normal(x: Lanes) -> Lanes:
+    """Half of erfc(-x / sqrt 2); its argument's rounding error is made good by the derivative."""
+    argument = -x * math.sqrt(0.5)
+    error = fma64(-x, np.float64(math.sqrt(0.5)), -argument) - x * _ROOT_HALF_ERROR
+    slope = -2 / math.sqrt(math.pi) * np.exp(-argument * argument)
+    correction = select(np.isfinite(x), slope * error, 0.0)
+    return 0.5 * (erfc(argument) + correction)
+
+
+_ROOT_HALF_ERROR = -4.833646656726457e-17
+"""sqrt(1/2) minus its float64."""
+
 _IN_FLOAT64: dict[str, Compute] = {
     "cbrt": np.cbrt,
     "rcbrt": lambda x: 1.0 / np.cbrt(x),
@@ -98,7 +111,7 @@ _IN_FLOAT64: dict[str, Compute] = {
     "exp10": lambda x: np.power(10.0, x),
     "sinpi": _sin_of_turns,
     "cospi": _cos_of_turns,
-    "normcdf": lambda x: 0.5 * erfc(-x * math.sqrt(0.5)),
+    "normcdf": _normal,
 }
 for _name, _compute in _IN_FLOAT64.items():
     implements(*_both(_name))(in_float64(_compute))

@@ -17,23 +17,30 @@ from wia_lab.simt.semantics.table import Compute, Plan, Typed, implements, in_ar
 def fmax(x: Lanes, y: Lanes) -> Lanes:
     """PTX `max`: the other operand where one is nan; +0 is above -0."""
     result = np.fmax(x, y)
-    zero = result.dtype.type(0)
-    if not isinstance(y, np.ndarray) and not (y == 0 and np.signbit(y)):
-        return result + zero  # as in max(x, 0.0): turns -0 into +0, all else stays
-    if not (result == 0).any():
+    zeros = _both_zero(x, y)
+    if zeros is None:
         return result
-    both = np.signbit(x) & np.signbit(y)
-    return select(result == 0, select(both, -zero, zero), result)
+    zero = result.dtype.type(0)
+    return select(zeros, select(np.signbit(x) & np.signbit(y), -zero, zero), result)
 
 
 def fmin(x: Lanes, y: Lanes) -> Lanes:
     """PTX `min`: the other operand where one is nan; -0 is below +0."""
     result = np.fmin(x, y)
-    if not (result == 0).any():
+    zeros = _both_zero(x, y)
+    if zeros is None:
         return result
     zero = result.dtype.type(0)
-    either = ((x == 0) & np.signbit(x)) | ((y == 0) & np.signbit(y))
-    return select(result == 0, select(either, -zero, zero), result)
+    return select(zeros, select(np.signbit(x) | np.signbit(y), -zero, zero), result)
+
+
+def _both_zero(x: Lanes, y: Lanes) -> Lanes | None:
+    """Where both operands are zeros, or None if nowhere."""
+    of_y = y == 0
+    if not of_y.any():
+        return None
+    zeros = (x == 0) & of_y
+    return zeros if zeros.any() else None
 
 
 def _extremum(float_pair: Compute, integers: np.ufunc, better: np.ufunc) -> Any:
