@@ -97,13 +97,29 @@ def shared_max(o, index):
     o[cuda.grid(1)] = bins[t]
 
 
-@CASES.case("shared-atomic-float32-distinct", 2, 128, zeros(256), shuffled(128, seed=5))
-@CASES.case("shared-atomic-float32-few", 2, 128, zeros(256), cells(128, 4))
-def shared_add_float32(o, index):
-    bins = cuda.shared.array(128, np.float32)
+@CASES.case("shared-histogram", 2, 128, zeros(256, dtype="int32"), cells(256, 20))
+def shared_histogram(o, a):
+    bins = cuda.shared.array(128, np.int32)
     t = cuda.threadIdx.x
-    bins[t] = np.float32(0)
+    bins[t] = 0
     cuda.syncthreads()
-    cuda.atomic.add(bins, index[t], np.float32(1))
+    cuda.atomic.add(bins, a[cuda.grid(1)], 1)
+    cuda.syncthreads()
+    cuda.atomic.add(o, t, bins[t])
+
+
+@CASES.case("atomic-add-int64", 4, 256, zeros(64, dtype="int64"), cells(1024, 64))
+def add_int64(o, index):
+    i = cuda.grid(1)
+    cuda.atomic.add(o, index[i], i)
+
+
+@CASES.case("shared-atomic-int64", 2, 64, zeros(128, dtype="int64"), cells(64, 16))
+def shared_add_int64(o, index):
+    bins = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    bins[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, index[t], t)
     cuda.syncthreads()
     o[cuda.grid(1)] = bins[t]

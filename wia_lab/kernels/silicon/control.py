@@ -59,8 +59,8 @@ def for_else(o, a):
         o[t] = -1
 
 
-@CASES.case("while-else", 2, 64, zeros(128, dtype="int32"), values(128 * 12, 12))
-def while_else(o, a):
+@CASES.case("while-else", 2, 64, zeros(128, dtype="int32"), values(128 * 12, 12), values(128, 50))
+def while_else(o, a, b):
     t = cuda.grid(1)
     i = 0
     while i < 12:
@@ -68,7 +68,7 @@ def while_else(o, a):
             break
         i += 1
     else:
-        i = -a[t]
+        i = -b[t]
     o[t] = i
 
 
@@ -91,9 +91,10 @@ def early_return(o, kind, a):
     i = cuda.grid(1)
     if i >= o.size:
         return
-    if kind[i] == 0:
+    k = kind[i]
+    if k == 0:
         return
-    if kind[i] == 1:
+    if k == 1:
         o[i] = a[i]
         return
     o[i] = a[o.size - 1 - i]
@@ -112,22 +113,25 @@ def return_in_loop(o, a):
 @CASES.case("ladder", 4, 64, zeros(256, dtype="int32"), values(256, 5), values(256, 100), values(256, 90))
 def ladder(o, kind, a, b):
     i = cuda.grid(1)
-    if kind[i] == 0:
+    k = kind[i]
+    if k == 0:
         o[i] = a[i]
-    elif kind[i] == 1:
+    elif k == 1:
         o[i] = b[255 - i]
-    elif kind[i] == 2:
+    elif k == 2:
         o[i] = a[(i * 7) % 256]
     else:
         o[i] = b[(i * 3) % 256]
 
 
-@CASES.case("uneven-trip-counts", 2, 96, zeros(192, dtype="int32"), values(192, 12), values(192 * 12, 50))
+@CASES.case("uneven-trip-counts", 2, 96, zeros(192, dtype="int32"), values(192, 12), values(192 * 13, 50))
 def uneven_trip_counts(o, count, a):
     t = cuda.grid(1)
-    total = 0
-    for i in range(count[t]):
-        total += a[192 * i + t]
+    total, left = 0, count[t]
+    while left > 0:
+        value = a[192 * left + t]
+        total += value
+        left -= 1 + value % 2
     o[t] = total
 
 
@@ -138,7 +142,7 @@ def chase(o, start, following):
     while at % 8 != 0:
         at = following[at]
         steps += 1
-        if steps == 20:
+        if steps > t % 16:
             break
     o[t] = steps
 
@@ -163,10 +167,43 @@ def nested_loops_uneven(o, count, a):
 @CASES.case("barrier-between-branches", 2, 96, zeros(192, dtype="int32"), values(192, 7))
 def barrier_between_branches(o, a):
     i = cuda.grid(1)
-    value = 0
-    if a[i] > 2:
+    value, key = 0, a[i]
+    if key > 2:
         value = a[191 - i]
     cuda.syncthreads()
-    if a[i] < 5:
+    if key < 5:
         value += a[(i * 5) % 192]
     o[i] = value
+
+
+@CASES.case("device-function-return", 2, 96, zeros(192, dtype="int32"), values(192, 40))
+def calls_first_divisor(o, a):
+    i = cuda.grid(1)
+    o[i] = first_divisor(a, i)
+
+
+@cuda.jit(device=True)
+def first_divisor(a, i):
+    """The smallest divisor above 1 of a[i], found by trial, with a load a trial."""
+    candidate = 2
+    while candidate < 7:
+        if a[(i + candidate) % 192] % candidate == 0:
+            return candidate
+        candidate += 1
+    return 0
+
+
+@CASES.case("masked-accumulate", 2, 96, zeros(192, dtype="int32"), values(192 * 8, 9))
+def masked_accumulate(o, a):
+    i = cuda.grid(1)
+    total = 0
+    for k in range(8):
+        value = a[192 * k + i]
+        if value > 6:
+            break
+        if value % 2:
+            continue
+        total += a[192 * (7 - k) + (i * 7) % 192]
+    else:
+        total = -total
+    o[i] = total

@@ -133,7 +133,7 @@ def record_field(o, a):
     o[i] = a[i].y
 
 
-@CASES.case("grid-stride", 3, 96, zeros(1000), numbers(1000))
+@CASES.case("grid-stride", 3, 96, zeros(960), numbers(960))
 def grid_stride(o, a):
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         o[i] = a[i] + np.float32(1)

@@ -29,43 +29,36 @@ METRICS = (
     "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
-    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
     "smsp__inst_executed_op_global_ld.sum",
     "smsp__inst_executed_op_global_st.sum",
-    "smsp__inst_executed_op_global_red.sum",
-    "smsp__inst_executed_op_global_atom.sum",
+    "smsp__sass_inst_executed_op_ldgsts.sum",
+    "smsp__inst_executed_op_global_ld_pred_on_any.sum",
+    "smsp__inst_executed_op_global_st_pred_on_any.sum",
+    "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
+    "smsp__inst_executed_op_shared_st_pred_on_any.sum",
+    "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
     "smsp__inst_executed_op_shared_ld.sum",
     "smsp__inst_executed_op_shared_st.sum",
     "smsp__inst_executed_op_shared_atom.sum",
-    "smsp__inst_executed_op_shared_atom_dot_cas.sum",
-    "smsp__inst_executed_op_shared_atom_dot_alu.sum",
-    "smsp__inst_executed_op_ldgsts.sum",
-    "smsp__inst_executed_pipe_cbu.sum",
     "smsp__sass_data_bytes_mem_global_op_ld.sum",
     "smsp__sass_data_bytes_mem_global_op_st.sum",
-    "smsp__sass_data_bytes_mem_shared_op_ld.sum",
-    "smsp__sass_data_bytes_mem_shared_op_st.sum",
-    "smsp__sass_thread_inst_executed_op_memory_pred_on.sum",
-    "smsp__sass_inst_executed_op_global_ld.sum",
-    "smsp__sass_inst_executed_op_shared_ld.sum",
     "smsp__sass_branch_targets_threads_divergent.sum",
     "gpu__time_duration.sum",
 )
-OPCODES = "sass__inst_executed_per_opcode"
 MEMORY = re.compile(r"\b((?:LDG|STG|LDS|STS|ATOMG|ATOMS|RED|REDG|LDGSTS|ATOM|BAR)[.\w]*)")
 
 
@@ -96,7 +89,8 @@ def known_metrics() -> list[str]:
     listed = subprocess.run(
         ["ncu", "--query-metrics"], capture_output=True, text=True, check=True
     ).stdout
-    return [metric for metric in METRICS if metric.rsplit(".", 1)[0] in listed]
+    names = {line.split()[0] for line in listed.splitlines() if line.split()}
+    return [metric for metric in METRICS if metric.rsplit(".", 1)[0] in names]
 
 
 def profile(metrics: list[str]) -> list[dict[str, str]]:
@@ -104,7 +98,7 @@ def profile(metrics: list[str]) -> list[dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ncu.csv"
         command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none"]
-        command += ["--print-units", "base", "--print-metric-instances", "values"]
+        command += ["--print-units", "base"]
         command += ["--metrics", ",".join(metrics), "--log-file", str(log)]
         run = subprocess.run(
             [*command, sys.executable, "-m", __spec__.name, "--launch"], check=False
@@ -133,9 +127,6 @@ def main(arguments: list[str]) -> None:
             for metric in metrics:
                 writer.writerow((case.name, metric, row[metric].replace(",", "")))
             writer.writerow((case.name, "sass", instructions(launch(case))))
-        file.flush()
-        for case, row in zip(CASES.values(), profile([OPCODES]), strict=True):
-            writer.writerow((case.name, OPCODES, row[OPCODES]))
 
 
 def header(metrics: list[str]) -> list[str]:
@@ -155,8 +146,7 @@ def header(metrics: list[str]) -> list[str]:
         f"{ncu.strip().splitlines()[-1]}, {versions}, Python {sys.version.split()[0]}",
         "python -m wia_lab.kernels.silicon.record silicon.csv, which runs",
         f"ncu --csv --page raw --clock-control none --metrics {','.join(metrics)}",
-        f"`{OPCODES}` counts warp-level executions by opcode; `sass` counts instructions in the",
-        "machine code: what the compiler merged or unrolled is seen there.",
+        "`sass` counts the instructions in the machine code: what the compiler merged is seen there.",
     ]
 
 

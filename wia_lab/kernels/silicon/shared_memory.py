@@ -117,22 +117,63 @@ def shared_int8(o, s):
 def shared_complex128(o, s):
     cells = cuda.shared.array(256, np.complex128)
     t = cuda.threadIdx.x
-    cells[t] = complex(t, 1)
+    for i in range(t, 256, cuda.blockDim.x):
+        cells[i] = complex(i, 1)
     cuda.syncthreads()
     o[cuda.grid(1)] = cells[t * s]
 
 
-@CASES.case("shared-quads", 2, 64, zeros(128), 1)
-@CASES.case("shared-quads-stride-3", 2, 64, zeros(128), 3)
-@CASES.case("shared-quads-broadcast", 2, 64, zeros(128), 0)
-def shared_quads(o, s):
-    cells = cuda.shared.array(1024, np.float32)
+@CASES.case("shared-complex64", 2, 64, zeros(128, dtype="complex64"), 1)
+@CASES.case("shared-complex64-stride-2", 2, 64, zeros(128, dtype="complex64"), 2)
+def shared_complex64(o, s):
+    cells = cuda.shared.array(128, np.complex64)
     t = cuda.threadIdx.x
-    for i in range(t, 1024, cuda.blockDim.x):
-        cells[i] = np.float32(i)
+    for i in range(t, 128, cuda.blockDim.x):
+        cells[i] = np.complex64(complex(i, 1))
     cuda.syncthreads()
-    q = 4 * (t * s)
-    o[cuda.grid(1)] = cells[q] * cells[q + 1] + cells[q + 2] * cells[q + 3]
+    o[cuda.grid(1)] = cells[t * s]
+
+
+@CASES.case("shared-float64-rows", 2, (16, 8), zeros(256, dtype="float64"))
+def shared_float64_rows(o):
+    cells = cuda.shared.array((16, 16), np.float64)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    cells[ty, tx] = np.float64(tx)
+    cells[ty + 8, tx] = np.float64(ty)
+    cuda.syncthreads()
+    o[cuda.blockIdx.x * 128 + ty * 16 + tx] = cells[ty, 3] * cells[tx, ty]
+
+
+@CASES.case("shared-float64-swapped-pairs", 2, 64, zeros(128, dtype="float64"))
+def shared_float64_swapped_pairs(o):
+    cells = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    cells[t] = np.float64(t)
+    cuda.syncthreads()
+    o[cuda.grid(1)] = cells[(t // 4) * 2 + t % 2]
+
+
+@CASES.case("shared-float64-ragged", 2, 64, zeros(128, dtype="float64"), 5, 3)
+@CASES.case("shared-float64-ragged-wide", 2, 64, zeros(128, dtype="float64"), 2, 1)
+def shared_float64_ragged(o, modulus, stride):
+    cells = cuda.shared.array(256, np.float64)
+    t = cuda.threadIdx.x
+    for i in range(t, 256, cuda.blockDim.x):
+        cells[i] = np.float64(i)
+    cuda.syncthreads()
+    if t % modulus == 0:
+        o[cuda.grid(1)] = cells[t * stride]
+
+
+@CASES.case("shared-float64-store-pairs", 2, 64, zeros(128, dtype="float64"))
+def shared_float64_store_pairs(o):
+    cells = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    cells[t] = np.float64(0)
+    cuda.syncthreads()
+    cells[t // 2] = np.float64(1)
+    cuda.syncthreads()
+    o[cuda.grid(1)] = cells[t]
 
 
 @CASES.case("reduce-interleaved", 4, 128, zeros(4), numbers(512))
