@@ -7,7 +7,9 @@ below sm_80 is what `ptxas` asks.
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+from pathlib import Path
 
 import numba
 import pytest
@@ -17,6 +19,7 @@ import wia_lab.cuda
 from wia_lab import cuda
 from wia_lab.cuda import cp_async, cp_async_commit_group, syncthreads
 from wia_lab.cuda import grid as place
+from wia_lab.puzzles import async_convolution, tiled_matmul
 
 pytestmark = [
     pytest.mark.skipif(
@@ -317,3 +320,43 @@ class TestRebinding:
 
         has = ["cp.async" in ptx_of(loads, (LINE, LINE), cc) for cc in ((8, 0), (7, 5), (9, 0))]
         assert has == [True, False, True]
+
+
+SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+
+
+def solution(notebook, **names):
+    """The kernel in a solution notebook's answer cell, given the names that it uses."""
+    cells = json.loads((SOLUTIONS / notebook).read_text())["cells"]
+    (source,) = (
+        "".join(c["source"]) for c in cells if "### BEGIN SOLUTION" in "".join(c["source"])
+    )
+    space = {"cuda": cuda, "float32": float32, **names}
+    exec(compile(source, notebook, "exec"), space)  # noqa: S102 - our own notebook
+    (kernel,) = (each for each in space.values() if isinstance(each, cuda.Kernel))
+    return kernel
+
+
+class TestSolutions:
+    """Both solutions compile for every architecture."""
+
+    @pytest.mark.parametrize("cc", CAPABILITIES)
+    def test_tiled_matmul(self, cc):
+        matrix = types.Array(types.float32, 2, "C")
+        kernel = solution("06-tiled-matmul.ipynb", TILE=tiled_matmul.TILE)
+        ptx = ptx_of(kernel, (matrix, matrix, matrix), cc)
+        assert re.search(r"fma\.rn\.f32", ptx)
+        assert "f64" not in ptx
+
+    @pytest.mark.parametrize("cc", CAPABILITIES)
+    def test_async_convolution(self, cc):
+        kernel = solution(
+            "09-async-convolution.ipynb",
+            BUFFER_SIZE=async_convolution.CONV_TILE_SIZE + 2 * async_convolution.HALO_SIZE,
+            KERNEL_SIZE=async_convolution.KERNEL_SIZE,
+            HALO_SIZE=async_convolution.HALO_SIZE,
+            CONV_TILE_SIZE=async_convolution.CONV_TILE_SIZE,
+        )
+        ptx = ptx_of(kernel, (LINE, LINE, LINE), cc)
+        assert ("cp.async.ca.shared.global" in ptx) == (cc >= (8, 0))
+        assert "f64" not in ptx

@@ -61,10 +61,19 @@ def compile_ptx(
 
 
 def hardware_name(name: str) -> Any:
-    """numba.cuda's attribute `name`, wrapped where it takes a Python function."""
+    """numba.cuda's attribute `name`, made to rebind where it takes a Python function."""
     if name == "compile_ptx":
         return compile_ptx
-    return getattr(numba_cuda(), name)
+    found = getattr(numba_cuda(), name)
+    if name in ("reduce", "Reduce"):
+        return lambda functor: found(Rebinding().function(functor))
+    if name in ("vectorize", "guvectorize"):
+        return lambda *args, **options: _rebinding(found(*args, **options))
+    return found
+
+
+def _rebinding(decorator: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda function: decorator(Rebinding().function(function))
 
 
 class Rebinding(FunctionCopies):
