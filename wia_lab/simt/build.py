@@ -144,6 +144,7 @@ class Builder:
     def emit(self, target: int, compute: Compute) -> None:
         """Add a step: `target` receives what `compute` returns; -1 for none."""
         self.segment.steps.append((target, compute))
+        self.segment.lines.append(self.loc.line)
         if target >= 0:
             self.segment.writes.add(target)
 

@@ -22,6 +22,7 @@ from wia_lab.simt.machine import Machine
 from wia_lab.simt.program import Program
 from wia_lab.simt.report import Report, build_report
 from wia_lab.simt.scheduler import Scheduler
+from wia_lab.simt.stepping import Replay, Tracer
 
 CHUNK_LANES = 16384
 """Lanes that run together: vectors of this length stay in the second-level cache."""
@@ -41,6 +42,7 @@ def simulate(
     *args: Any,
     device: str = "H200",
     shared_bytes: int = 0,
+    warp_order: int | None = None,
 ) -> Report:
     """Run a kernel on the simulator, on any machine, and report what it did.
 
@@ -56,6 +58,10 @@ def simulate(
         Whose limits and data sheet hold; see `wia_lab.machines`.
     shared_bytes : int
         Dynamic shared memory a block, in bytes.
+    warp_order : int, optional
+        Run one warp at a time, each as far as it can go, in an order drawn from this seed: another
+        schedule that hardware might take. A kernel with a race may give another result; one
+        without gives the same.
 
     Returns
     -------
@@ -75,7 +81,9 @@ def simulate(
             f"simulate() takes a kernel as its first argument and got {kernel!r}: pass the "
             "function that @cuda.jit decorates"
         )
-    return run(function, grid, block, args, shared_bytes=shared_bytes, device=device)
+    return run(
+        function, grid, block, args, shared_bytes=shared_bytes, device=device, warp_order=warp_order
+    )
 
 
 def run(
@@ -88,10 +96,13 @@ def run(
     device: str = "H200",
     listeners: Sequence[Listener] = (),
     debug: bool = False,
+    warp_order: int | None = None,
+    tracer: Tracer | None = None,
 ) -> Report:
     """As `simulate`, with more listeners, and for a function that need not be a kernel object.
 
-    With `debug`, an exception that a thread raises is raised here after the launch.
+    With `debug`, an exception that a thread raises is raised here after the launch. A `tracer` is
+    told of every step, and is a listener too; a launch with one makes no report to step through.
     """
     sheet = machines.device(device)
     extents = (_extent(grid, "grid"), _extent(block, "block"))
@@ -112,16 +123,30 @@ def run(
         device=device,
     )
     counters, hazards, inflight = Counters(), Hazards(), InFlightRecorder()
-    bus = Broadcast([counters, inflight, hazards, *listeners])
+    own = [counters, inflight, hazards] if tracer is None else [tracer]
+    bus = Broadcast([*own, *listeners])
+    replay = None if tracer else Replay(
+        lambda again, walker: run(
+            py_func, grid, block, again, shared_bytes=shared_bytes, device=device, tracer=walker,
+            warp_order=warp_order,
+        ),
+        args,
+    )
     binder = Binder(typed, program, library)
     with np.errstate(all="ignore"):
         values = binder.bind(args)
         bus.on_launch(launch)
-        failure = _run_chunks(launch, library, program, values, bus, shared_bytes)
+        failure = _run_chunks(
+            launch, library, program, values, bus, shared_bytes, tracer, warp_order
+        )
         bus.on_end()
     if debug and failure is not None:
         raise failure
-    return build_report(launch, counters, hazards.found, inflight, static + shared_bytes)
+    if tracer is not None:
+        return None  # type: ignore[return-value]
+    report = build_report(launch, counters, hazards.found, inflight, static + shared_bytes)
+    report.extras["replay"] = replay
+    return report
 
 
 def _run_chunks(
@@ -131,6 +156,8 @@ def _run_chunks(
     values: list[Any],
     bus: Listener,
     shared_bytes: int,
+    tracer: Tracer | None,
+    warp_order: int | None,
 ) -> BaseException | None:
     threads = int(np.prod(launch.block))
     stride = -(-threads // 32) * 32
@@ -143,11 +170,15 @@ def _run_chunks(
         chunk = Chunk(first, count, stride, threads, full)
         machine = Machine(launch, chunk, bus, shared_bytes)
         bus.on_chunk(chunk)
-        scheduler = Scheduler(machine, program, values)
+        order = None
+        if warp_order is not None:
+            order = np.random.default_rng((warp_order, first)).permutation(chunk.lanes // 32)
+        scheduler = Scheduler(machine, program, values, tracer=tracer, warp_order=order)
         try:
             scheduler.run()
         finally:
-            _print(machine)
+            if tracer is None:
+                _print(machine)
         bus.on_chunk_end(chunk)
         if scheduler.failure is not None and failure is None:
             failure = _located(launch, chunk, scheduler.failure)

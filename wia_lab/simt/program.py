@@ -34,6 +34,7 @@ class Segment:
     rank: int
     site: Site
     steps: list[tuple[int, Compute]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # source line of each step
     end: End = field(default=None)  # type: ignore[assignment]
     operations: dict[int, dict[str, int]] = field(default_factory=dict)  # line → kind → count
     widened: set[int] = field(default_factory=set)  # lines that widen float32 work to float64

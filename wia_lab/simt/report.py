@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wia_lab import machines
-from wia_lab.simt import cost, nsight, report_html, report_text
+from wia_lab.simt import cost, nsight, report_html, report_text, stepping
 from wia_lab.simt.counters import ArrayTraffic, Counters, Counts
 
 if TYPE_CHECKING:
@@ -97,6 +97,21 @@ class Report:
                 return array
         known = ", ".join(array.name for array in self.arrays) or "none"
         raise KeyError(f"no global array called {name!r} was touched; touched: {known}")
+
+    def step(
+        self, block: int = 0, warp: int = 0, *, start: int = 0, limit: int = 1000
+    ) -> stepping.Walk:
+        """Walk one warp through the launch: its lines, active lanes, values and addresses.
+
+        The launch is run again on copies of its arguments; steps `start` to `start + limit` are
+        kept. `block` counts blocks with x fastest, `warp` the warps of that block.
+
+        Raises
+        ------
+        WiaLabError
+            For a block or warp that the launch has not, or arguments too large to be kept.
+        """
+        return self.extras["replay"].walk(block, warp, start, limit)
 
     def nsight(self) -> dict[str, float]:
         """The counters under Nsight Compute's metric names."""

@@ -8,7 +8,7 @@ to run in lockstep.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from wia_lab.simt.machine import Machine
 from wia_lab.simt.program import Branch, Call, Edge, Program
 from wia_lab.simt.values import blend
 
+if TYPE_CHECKING:
+    from wia_lab.simt.stepping import Tracer
+
 MAX_SEGMENTS = 5_000_000  # a chunk: minutes of work
 MAX_DEPTH = 64  # calls within calls
 
@@ -27,7 +30,16 @@ MAX_DEPTH = 64  # calls within calls
 class Scheduler:
     """Runs one chunk to its end."""
 
-    def __init__(self, machine: Machine, program: Program, arguments: list[Any]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        arguments: list[Any],
+        *,
+        tracer: Tracer | None = None,
+        warp_order: np.ndarray | None = None,
+    ) -> None:
+        self.tracer = tracer
         self.machine = machine
         self.listeners = machine.listeners
         chunk = machine.chunk
@@ -42,11 +54,22 @@ class Scheduler:
         self.room = WaitingRoom(self)
         self.budget = MAX_SEGMENTS
         self.failure: tuple[Site, int, BaseException] | None = None
-        root = Frame(machine, program, ())
+        if warp_order is None:
+            self._enter(program, arguments, (), self.live.copy())
+        for turn, warp in enumerate(warp_order if warp_order is not None else ()):
+            bits = np.zeros(chunk.lanes, bool)
+            bits[32 * warp : 32 * warp + 32] = chunk.full[32 * warp : 32 * warp + 32]
+            self._enter(program, arguments, (turn,), bits)
+
+    def _enter(
+        self, program: Program, arguments: list[Any], prefix: tuple[int, ...], bits: np.ndarray
+    ) -> None:
+        """Let lanes begin the kernel; those with a smaller prefix run first, as far as they can."""
+        frame = Frame(self.machine, program, prefix)
         for slot, value in zip(program.argument_slots, arguments, strict=True):
-            root.slots[slot] = value
-        root.count = root.entered = self.live_count
-        self.add(Group(root, program.entry, program.entry_key, self.live.copy(), self.live_count))
+            frame.slots[slot] = value
+        frame.count = frame.entered = int(np.count_nonzero(bits))
+        self.add(Group(frame, program.entry, program.entry_key, bits, frame.count))
 
     def run(self) -> None:
         """Run until every lane has ended."""
@@ -75,17 +98,21 @@ class Scheduler:
 
     def _execute(self, group: Group | None) -> None:
         machine = self.machine
-        on_segment = self.listeners.on_segment
+        on_segment, tracer = self.listeners.on_segment, self.tracer
         while group is not None:
             segment, slots = group.segment, group.slots
             machine.running = group
             merge = group.merge = group.frame.program.merge_set(group.frame.positions)
             on_segment(segment, group.bits)
-            for target, compute in segment.steps:
+            for number, (target, compute) in enumerate(segment.steps):
                 value = compute(group)
                 if target in merge:
                     value = blend(slots[target], value, group.bits)
                 slots[target] = value
+                if tracer is not None:
+                    tracer.executed(group, segment, number, target, value)
+            if tracer is not None:
+                tracer.ended(group, segment)
             self.budget -= 1
             if self.budget < 0:
                 self._stop(group)
