@@ -956,6 +956,11 @@ def calls_device_functions(out, n):
     store(out, 2, clamp(n, high=10))
     a, b = two(out[3])
     out[4] = a + b + add_three(n)
+    out[5] = add_all(n, n)
+
+
+@case(f4, int64)
+def calls_with_mixed_arguments(out, n):
     out[5] = add_all(1, 2.5, n)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numba.core import types
 from numba.core.extending import overload, overload_method
@@ -14,14 +12,14 @@ from wia_lab.simt.typing_context import TARGET
 
 @overload(np.mean, target=TARGET)
 @overload_method(types.Array, "mean", target=TARGET)
-def array_mean(a: types.Type) -> Callable | None:
+def array_mean(a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - as the implementation
     """Sum in the array's own type (float64 for integers), divided by an int64: a float64."""
     if not isinstance(a, types.Array):
         return None
     whole = isinstance(a.dtype, types.Integer | types.Boolean)
     zero = np.float64(0) if whole else as_dtype(a.dtype).type(0)
 
-    def mean(a):  # noqa: ANN001, ANN202
+    def mean(a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         total = zero
         for value in np.nditer(a):
             total += value.item()

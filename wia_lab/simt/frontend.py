@@ -37,7 +37,13 @@ from numba.core.typing.typeof import Purpose
 from numba.core.typing.typeof import typeof as numba_typeof
 from numba.np.numpy_support import from_dtype
 
-from wia_lab.simt.device_functions import DeviceFunctionType, TypedFunction, device_function
+from wia_lab.simt.device_functions import (
+    DeviceFunction,
+    DeviceFunctionType,
+    TypedFunction,
+    device_function,
+)
+from wia_lab.simt.explanations import explain
 from wia_lab.simt.typing_context import load_late
 
 __all__ = [
@@ -76,11 +82,21 @@ def type_function(
     with _lock:
         function = device_function(source)
         try:
-            return function.specialise(tuple(argument_types), kernel=kernel)
-        except errors.TypingError as error:
-            if not load_late(str(error)):
-                raise
-        return function.specialise(tuple(argument_types), kernel=kernel)
+            return _specialise(function, tuple(argument_types), kernel=kernel)
+        except Exception as error:
+            explain(error, source)
+            raise
+
+
+def _specialise(
+    function: DeviceFunction, argument_types: tuple[types.Type, ...], *, kernel: bool
+) -> TypedFunction:
+    try:
+        return function.specialise(argument_types, kernel=kernel)
+    except errors.TypingError as error:
+        if not load_late(str(error)):
+            raise
+    return function.specialise(argument_types, kernel=kernel)
 
 
 def typeof(value: object) -> types.Type:

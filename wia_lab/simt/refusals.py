@@ -108,9 +108,10 @@ def check(typed: TypedFunction) -> None:
     found = sorted(_refusals(typed), key=lambda each: each[0].line)
     if found:
         loc, refusal = found[0]
-        # Numba's own implementations are tried in turn: one that a GPU does not run does not fit.
+        # Numba's own implementations are tried in turn: one with a ufunc that a GPU has not is none.
         internal = (typed.py_func.__module__ or "").startswith("numba.")
-        raise error_class("TypingError" if internal else refusal.error)(refusal.sentence, loc=loc)
+        name = "TypingError" if internal and refusal.error == "KeyError" else refusal.error
+        raise error_class(name)(refusal.sentence, loc=loc)
 
 
 def _refusals(typed: TypedFunction) -> Iterator[tuple[ir.Loc, Refusal]]:
@@ -205,6 +206,8 @@ def _call(typed: TypedFunction, call: ir.Expr, kind: types.Type) -> Refusal | No
         return Refusal("AttributeError", "try has no meaning in a kernel: test before you act")
     if isinstance(key, stubs.Stub):
         return _atomic(key, signature)
+    if key in (str, repr):
+        return _MADE_TEXT
     name = _name(key)
     of_array = isinstance(callee, types.BoundFunction) and isinstance(callee.this, types.Array)
     if name in _CALLS and (of_array or _of_numpy(key) or key in (map, filter)):
@@ -307,15 +310,16 @@ def _getattr(typed: TypedFunction, value: ir.Expr, kind: types.Type) -> Refusal 
     return None
 
 
+_MADE_TEXT = Refusal(
+    "TypingError",
+    "a kernel cannot make texts (no f-string, no str(), no +): print takes several values, as in "
+    "print('i', i)",
+)
+
+
 def _text(kind: types.Type) -> Refusal | None:
     """Refuse a text that is made while the kernel runs; literals are known before."""
-    if isinstance(kind, types.UnicodeType | types.UnicodeCharSeq):
-        return Refusal(
-            "TypingError",
-            "a kernel cannot make texts (no f-string, no str(), no +): print takes several "
-            "values, as in print('i', i)",
-        )
-    return None
+    return _MADE_TEXT if isinstance(kind, types.UnicodeType | types.UnicodeCharSeq) else None
 
 
 _EXPRESSIONS = {

@@ -54,6 +54,9 @@ _SHARED = (
     "numba.np.unsafe.",
 )
 
+#: Texts of numbers, which the device cannot make.
+_TEXTS = frozenset({"integer_str", "integer_repr", "boolean_str"})
+
 #: Typed functions that Numba loads late, and what in an error message says they may be wanted.
 _LATE = {
     re.compile(r"of type array\(|NumPy function|<function \w+ at"): ("numba.np.arraymath",),
@@ -173,6 +176,8 @@ def _admitted(template: type) -> bool:
         template, "_definition_func", template
     )
     module = source.__module__ or "numba."  # Numba generates a few from text
+    if source.__name__ in _TEXTS and module == "numba.cpython.unicode":
+        return False
     if module.startswith("numba.") and not module.startswith(_SHARED):
         return False
     target = (getattr(template, "metadata", None) or {}).get("target")

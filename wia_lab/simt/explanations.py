@@ -1,0 +1,196 @@
+"""Typing errors in words: one sentence with the place and the way out, before Numba's own text.
+
+Numba's messages name types and candidates, which a learner rarely needs first. The table below
+turns the common ones into a sentence; all others keep Numba's first line. The class of the error
+stays.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import FunctionType
+
+_PLACES = (
+    re.compile(r"During: (?:typing|resolving|lowering)[^\n]* at ([^\n]+) \((\d+)\)"),
+    re.compile(r'File "([^"\n]+)", line (\d+)'),
+    re.compile(r"(?:Raised from|location:|defined at) ([^\n]+?) \((\d+)\)"),
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_NOISE = re.compile(r"^(Failed in |- Resolution failure|Internal error at|None$|$)")
+
+_NEW_ARRAY = "makes a new array, and a kernel cannot allocate memory: write a loop over elements"
+_NO_LIST = "a list cannot be made in a kernel: use a tuple, or cuda.local.array"
+_GIVEN = r".*?>>> [^(]*\((.*?)\)\n"
+
+#: What Numba says, and what is said first; {0}, {1}, … are the groups.
+_SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), sentence)
+    for pattern, sentence in (
+        (
+            rf"Function\(<cuda\.((?:shared|local)\.array)>\){_GIVEN}",
+            "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal or a "
+            "global constant (an expression goes into a global: SIZE = TILE + 2), and dtype a "
+            "type; given ({1})",
+        ),
+        (
+            r"Function\(<cuda\.(grid|gridsize)>\)",
+            "cuda.{0} takes the literal 1, 2 or 3: the number of dimensions",
+        ),
+        (r"argument can only be 1, 2, 3", "cuda.grid and cuda.gridsize take 1, 2 or 3"),
+        (
+            rf"Function\(<cuda\.(syncthreads_\w+)>\){_GIVEN}",
+            "cuda.{0} takes an integer, not {1}: write 1 if test else 0",
+        ),
+        (
+            rf"Function\(<cuda\.(shfl_\w+)>\){_GIVEN}",
+            "cuda.{0} takes (mask, value, lane) with value an int32, int64, float32 or float64; "
+            "given ({1})",
+        ),
+        (
+            rf"Function\(<cuda\.((?:all|any|eq|ballot)_sync)>\){_GIVEN}",
+            "cuda.{0} takes (mask, predicate), both integers or the second a boolean; given ({1})",
+        ),
+        (
+            rf"Function\(<cuda\.(atomic\.(?:inc|dec))>\){_GIVEN}",
+            "cuda.{0} works on arrays of uint32 and uint64; given ({1})",
+        ),
+        (
+            rf"Function\(<cuda\.(atomic\.(?:and_|or_|xor|exch|cas|compare_and_swap))>\){_GIVEN}",
+            "cuda.{0} works on arrays of integers of 32 and 64 bits; given ({1})",
+        ),
+        (
+            rf"Function\(<cuda\.(atomic\.\w+)>\){_GIVEN}",
+            "cuda.{0} works on arrays of integers and floats of 32 and 64 bits; given ({1})",
+        ),
+        (
+            r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*?"
+            r"(?:TypingError|RequireLiteralValue): ([^\n]+)",
+            "{0}",
+        ),
+        (
+            r"Function\(<class '(?:str|repr)'>\)|Function\(<built-in function (?:mod|add)>\)"
+            r".*?>>> \w+\((?:Literal\[str\]|unicode)",
+            "a kernel cannot make texts (no f-string, no str(), no %, no +): print takes several "
+            "values, as in print('i', i)",
+        ),
+        (r"Untyped global name '(\w+)'.*?(it is known only[^\n]*)", "{0}: {1}"),
+        (
+            r"Untyped global name '(\w+)'[^\n]*<class 'function'>",
+            "{0} is a plain Python function: decorate it with @cuda.jit(device=True) to call it "
+            "from a kernel",
+        ),
+        (
+            r"Untyped global name '(\w+)'[^\n]*<class '([^']+)'>",
+            "{0} has no meaning in a kernel (it is a {1})",
+        ),
+        (
+            r"No conversion from (\S.*?) to none for",
+            "a kernel cannot return a value, this one returns {0}: write it to an array argument",
+        ),
+        (
+            r"Cannot unify ([^\n]+?) and ([^\n]+?) for '(\w+)[.\d]*'",
+            "{2} is {0} on one path and {1} on another: use a name for each, or convert",
+        ),
+        (
+            r"No implementation of function Function\(<(?:built-in )?function (\w+)[^>]*>\)"
+            r".*?(?:Only accept returning|cannot allocate)",
+            "{0}() " + _NEW_ARRAY,
+        ),
+        (
+            r"Only accept returning of array passed into the function as argument",
+            "a device function can return an array only if it was given it: pass the array in",
+        ),
+        (r"Unknown attribute 'append' of type list|empty list", _NO_LIST),
+        (r"Unknown attribute '(\w+)' of type Module\(<module '(\w+)'", "{1} has no {0} in a kernel"),
+        (r"Unknown attribute '(\w+)' of type ([^\n]+)", "{1} has no {0} in a kernel"),
+        (
+            r"Use of unsupported opcode \((\w+)\)",
+            "this construct is not part of CUDA Python (Python's bytecode {0})",
+        ),
+        (
+            r"Invalid use of getiter with parameters \((.*?)\)\n",
+            "a loop cannot run over {0}, whose elements differ in type: unpack it",
+        ),
+        (
+            r"Type of variable '\$[^']*' cannot be determined",
+            "a value has no type where it is used: assign it on a line of its own, without :=",
+        ),
+        (
+            r"Type of variable '(\w+)[^']*' cannot be determined",
+            "{0} has no type where it is used: assign it on every path before",
+        ),
+        (
+            r">>> setitem\(readonly ",
+            "the array is read-only: write to another one",
+        ),
+        (
+            r">>> setitem\(((?:unaligned )?array\(.*?\)|[^,\n]+), ([^\n]+), ([^,\n]+)\)\n",
+            "{2} cannot be stored at index {1} of {0}",
+        ),
+        (
+            r">>> getitem\((DictType|Literal\[str\]).*?\)\n",
+            "a dict or a text has no elements in a kernel: use an array given at launch",
+        ),
+        (
+            r">>> getitem\((.*?), ([^,\n]+)\)\n",
+            "{0} has no element {1} that is known when the kernel is compiled",
+        ),
+        (
+            r"Cannot infer the type of variable '(\w+)[^']*'[^\n]*imprecise type: ([a-zA-Z]+)",
+            "an empty {1} has no meaning in a kernel: use cuda.local.array for {0}",
+        ),
+        (
+            rf"No implementation of function Function\((.+?)\) found for signature:{_GIVEN}",
+            "{0} does not take ({1}) in a kernel",
+        ),
+    )
+)
+
+#: Numba's spelling of types and functions, and a plainer one.
+_PLAINER = (
+    (re.compile(r"Literal\[\w+\]\(([^()]*)\)"), r"\1"),
+    (re.compile(r"class\((\w+)\)"), r"\1"),
+    (re.compile(r"<built-in function (\w+)>"), r"\1"),
+    (re.compile(r"<(?:function|class|ufunc) '?([\w.]+)'?(?: at \w+)?>"), r"\1"),
+    (re.compile(r"<(cuda\.[\w.]+)>"), r"\1"),
+    (re.compile(r"\.?\.? Raised from .*"), ""),
+)
+
+
+def explain(error: Exception, py_func: FunctionType) -> None:
+    """Put a sentence with file, line and function before the message of `error`, in place."""
+    original = _COLOUR.sub("", str(error)).strip()
+    file, line = _place(error, original, py_func)
+    sentence = f"{Path(file).name}:{line}: in {py_func.__name__}, {_sentence(original)}"
+    error.args = (f"{sentence}.\n\n{original}",)
+
+
+def _place(error: Exception, message: str, py_func: FunctionType) -> tuple[str, int]:
+    """File and line of the construct, in the user's code rather than in Numba's."""
+    loc = getattr(error, "loc", None)
+    places = [] if loc is None else [(loc.filename, loc.line)]
+    for pattern in _PLACES:
+        places += [(found[1], int(found[2])) for found in pattern.finditer(message)]
+    code = py_func.__code__
+    for file, line in places:
+        if Path(file).name == Path(code.co_filename).name:
+            return file, line
+    for file, line in places:
+        if "numba" not in Path(file).parts:
+            return file, line
+    return code.co_filename, code.co_firstlineno
+
+
+def _sentence(message: str) -> str:
+    for pattern, sentence in _SENTENCES:
+        if found := pattern.search(message):
+            return _plainer(sentence.format(*found.groups()))
+    lines = (line for line in message.splitlines() if not _NOISE.match(line))
+    return _plainer(next(lines, "the kernel cannot be typed")).strip().rstrip(".")
+
+
+def _plainer(text: str) -> str:
+    for pattern, plain in _PLAINER:
+        text = pattern.sub(plain, text)
+    return text
