@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import errors as numba_errors
 
 from wia_lab.errors import LaunchError, SimulationLimit
 from wia_lab.puzzles import hardware
@@ -141,16 +140,13 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
 
 def _run(function: FunctionType, case: Case) -> Run | Diagnosis:
     """Run one case; whatever stops a launch becomes a diagnosis."""
-    name = function.__name__
     try:
         return execute(function, case)
-    except numba_errors.NumbaError as error:
-        text, line = compiler_sentence(error, function.__code__.co_filename)
-        where = f"{name} cannot be compiled" if line is None else f"Line {line} cannot be compiled"
-        return Diagnosis("typing", f"{where}: {text}.", line)
     except SimulationLimit as error:
         return Diagnosis("limit", f"With {case.name}: {error}")
     except LaunchError as error:
         return Diagnosis("launch", f"With {case.name}: {error}")
-    except Exception as error:  # a learner must not meet a traceback from in here
-        return Diagnosis("failed", f"{name} cannot be run: {type(error).__name__}: {error}")
+    except Exception as error:  # the front end's, of several classes: a learner wants the sentence
+        text, line = compiler_sentence(error, function.__code__.co_filename)
+        where = function.__name__ if line is None else f"Line {line}"
+        return Diagnosis("typing", f"{where} cannot be compiled: {text}.", line)
