@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from wia_lab.errors import (
+    AllocatorError,
     DoubleFreeError,
     ForeignBlockError,
     InteriorPointerError,
@@ -20,7 +21,7 @@ from wia_lab.memory.block import Block, Explanation, Region, Stream
 if TYPE_CHECKING:
     from wia_lab.memory.statistics import Statistics
 
-__all__ = ["Allocator", "BookKeeper", "require"]
+__all__ = ["Allocator", "BookKeeper", "refusal", "require"]
 
 HOLDERS_NAMED = 5
 
@@ -29,6 +30,34 @@ def require(condition: bool, message: str) -> None:
     """Raise InvariantError with `message` unless `condition` holds."""
     if not condition:
         raise InvariantError(message)
+
+
+def refusal(owner: Allocator, block: Block | int, live: Iterable[Block]) -> AllocatorError:
+    """Return the error for freeing with `owner` a `block` that is not among the `live` ones.
+
+    Looks through all live blocks for one that encloses an offset; called on the way to an error.
+    """
+    name = type(owner).__name__
+    if isinstance(block, Block):
+        if block.owner is not owner:
+            return ForeignBlockError(
+                f"{block!r} freed with {name}: free it with the allocator that returned it"
+            )
+        return DoubleFreeError(f"{block!r} was freed before: free each block once")
+    if isinstance(block, bool) or not isinstance(block, int):
+        return UnknownBlockError(
+            f"{block!r} freed with {name}: free what allocate returned, or its offset"
+        )
+    for other in live:
+        if other.offset < block < other.end:
+            return InteriorPointerError(
+                f"offset {block:#x} is {block - other.offset:,} B inside {other!r}: "
+                f"free its start, {other.offset:#x}"
+            )
+    return UnknownBlockError(
+        f"offset {block:#x} starts no live block of {name}: it was never allocated, or it was "
+        "freed before"
+    )
 
 
 class Allocator(ABC):
@@ -122,29 +151,9 @@ class BookKeeper(Allocator):
             return live[offset]
         raise self._not_live(offset)
 
-    def _not_live(self, block: Block | int) -> Exception:
+    def _not_live(self, block: Block | int) -> AllocatorError:
         """Return the error for a free of what is not live."""
-        name = type(self).__name__
-        if isinstance(block, Block):
-            if block.owner is not self:
-                return ForeignBlockError(
-                    f"{block!r} freed with {name}: free it with the allocator that returned it"
-                )
-            return DoubleFreeError(f"{block!r} was freed before: free each block once")
-        if not isinstance(block, int):
-            return UnknownBlockError(
-                f"{block!r} freed with {name}: free what allocate returned, or its offset"
-            )
-        for other in self._table().values():  # only on the way to an error
-            if other.offset < block < other.end:
-                return InteriorPointerError(
-                    f"offset {block:#x} is {block - other.offset:,} B inside {other!r}: "
-                    f"free its start, {other.offset:#x}"
-                )
-        return UnknownBlockError(
-            f"offset {block:#x} starts no live block of {name}: it was never allocated, or it was "
-            "freed before"
-        )
+        return refusal(self, block, self._table().values())
 
     def _exhausted(self, requested: int, free: int, largest: int, advice: str) -> OutOfMemoryError:
         """Count a failure and return its error, with the largest live blocks in it."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from wia_lab.errors import OutOfMemoryError, SizeError
 from wia_lab.memory.base import Allocator, BookKeeper, require
 from wia_lab.memory.block import Block, Explanation, Region, Stream
+from wia_lab.memory.index import strike
 from wia_lab.memory.sizes import GRANULE, checked_alignment, checked_size, parse_size
 from wia_lab.memory.statistics import Statistics
 
@@ -92,7 +93,7 @@ class Buddy(BookKeeper):
         return order + (larger & -larger).bit_length() - 1 if larger else None
 
     def _take(self, order: int, offset: int) -> None:
-        del self._free[order][offset]
+        strike(self._free[order], offset)
         if not self._free[order]:
             self._orders &= ~(1 << order)
 

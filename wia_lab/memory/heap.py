@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from wia_lab.errors import SizeError
+from wia_lab.errors import InvariantError, SizeError
 from wia_lab.memory.base import BookKeeper, require
 from wia_lab.memory.block import Block, Explanation, Region, Stream
 from wia_lab.memory.index import AddressIndex, SizeIndex
@@ -91,6 +91,21 @@ class Heap(BookKeeper):
         return self._capacity
 
     @property
+    def free_bytes(self) -> int:
+        """Bytes in holes."""
+        return self._free_bytes
+
+    @property
+    def peak_top(self) -> int:
+        """The highest that `top` has been."""
+        return self._peak_top
+
+    def would_go(self, size: int) -> int | None:
+        """Return the offset at which a request of `size` bytes would be placed, if anywhere."""
+        hole = self._holes.find(align_up(size, self.granule))
+        return None if hole is None else hole.offset
+
+    @property
     def top(self) -> int:
         """The end of the last live block: what a plain range has had to reserve."""
         return self._last.offset if self._last.block is None else self._capacity
@@ -120,6 +135,35 @@ class Heap(BookKeeper):
         extent.block = None
         self._free_bytes += extent.size
         self._holes.add(self._merge(extent))
+
+    def is_live(self, block: Block) -> bool:
+        """Whether `block` was handed out by this heap and not freed."""
+        return self._live.get(block.offset) is block
+
+    def relocate(self, block: Block, target: int) -> None:
+        """Enter in the books that a live block's bytes now start at `target`.
+
+        The hole just before the block must reach down to `target`; the hole then lies behind the
+        block. Moving the bytes is the caller's business, and comes first.
+        """
+        extent = self._extents.pop(self._find(block.offset).offset)
+        hole = extent.previous
+        if hole is None or hole.block is not None or target < hole.offset:
+            self._extents[extent.offset] = extent
+            raise InvariantError(f"{block!r} cannot move to {target:#x}: that is not a hole")
+        extent.block = None
+        extent = self._cut_from(self._merge(extent), target, block)
+        del self._live[block.offset]
+        block.offset = extent.offset
+        self._live[block.offset] = block
+        self._extents[block.offset] = extent
+
+    def _cut_from(self, hole: Extent, start: int, block: Block) -> Extent:
+        """Cut an extent for `block` from a hole that is in no index yet."""
+        self._holes.add(hole)
+        extent = self._cut(hole, start, block.size)
+        extent.block = block
+        return extent
 
     def _hole_for(self, granted: int, alignment: int) -> Extent | None:
         """Return a hole in which `granted` bytes fit at that alignment."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, TypeVar
 
-__all__ = ["AddressIndex", "Hole", "SizeIndex", "SortedNumbers"]
+__all__ = ["AddressIndex", "Hole", "SizeIndex", "SortedNumbers", "strike"]
 
 
 class Hole(Protocol):
@@ -21,6 +21,21 @@ class Hole(Protocol):
 
 
 HoleT = TypeVar("HoleT", bound=Hole)
+
+KeyT = TypeVar("KeyT")
+
+
+def strike(stack: dict[KeyT, None], key: KeyT) -> None:
+    """Delete `key` from a dictionary whose last key is often asked for.
+
+    `del` leaves a gap that a later `next(reversed(…))` must step over, so a million of them from
+    the end cost a million steps each; `popitem` closes the gap.
+    """
+    if next(reversed(stack)) is key:
+        stack.popitem()
+    else:
+        del stack[key]
+
 
 FAN_BITS = 10  # a node of the tree is one integer of 1,024 bits
 
@@ -116,7 +131,7 @@ class SizeIndex(Generic[HoleT]):
     def remove(self, hole: HoleT) -> None:
         """Take `hole` out; its size must be what it was when it was added."""
         same = self._by_size[hole.size]
-        del same[hole]
+        strike(same, hole)
         if not same:
             del self._by_size[hole.size]
             self._sizes.discard(hole.size // self.granule)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from wia_lab.errors import OutOfMemoryError, SizeError
 from wia_lab.memory.base import Allocator, BookKeeper, require
 from wia_lab.memory.block import Block, Explanation, Region, Stream
+from wia_lab.memory.index import strike
 from wia_lab.memory.sizes import align_up, checked_alignment, checked_size
 from wia_lab.memory.statistics import Statistics
 
@@ -97,19 +98,25 @@ class Slab(BookKeeper):
                 f"Slab was asked for alignment {alignment:,}, its objects are aligned to "
                 f"{self.alignment:,}: make it with alignment={alignment}"
             )
-        arena = next(iter(self._partial or self._empty), None)
+        arena = next(reversed(self._partial or self._empty), None)
         if arena is None:
             arena = self._grow(size)
         else:
             self._hits += 1
-        self._empty.pop(arena, None)
+        if arena in self._empty:
+            strike(self._empty, arena)
         offset = arena.base.offset + arena.free.pop() * self.object_size
         if arena.free:
             self._partial[arena] = None
         else:
-            self._partial.pop(arena, None)
+            self._lost_last(arena)
         self._home[offset] = arena
         return self._enter(Block(offset, self.object_size, size, self, self.alignment, stream))
+
+    def _lost_last(self, arena: _Arena) -> None:
+        """Strike an arena that has become full or empty from those with some objects free."""
+        if arena in self._partial:
+            strike(self._partial, arena)
 
     def _grow(self, size: int) -> _Arena:
         """Get another arena from upstream."""
@@ -132,7 +139,7 @@ class Slab(BookKeeper):
         if len(arena.free) < self.objects_per_arena:
             self._partial[arena] = None
             return
-        self._partial.pop(arena, None)
+        self._lost_last(arena)
         self._empty[arena] = None
         if len(self._empty) > self.keep_empty:
             self._give_back(next(iter(self._empty)))
@@ -165,7 +172,7 @@ class Slab(BookKeeper):
 
     def explain(self, nbytes: int) -> Explanation:
         checked_size(nbytes, self.object_size, "Slab")
-        arena = next(iter(self._partial or self._empty), None)
+        arena = next(reversed(self._partial or self._empty), None)
         if arena is not None:
             offset = arena.base.offset + arena.free[-1] * self.object_size
             reason = (

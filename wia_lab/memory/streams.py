@@ -9,7 +9,7 @@ when that kernel has run. So a freed block carries its stream and an event recor
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ class StreamOrdered(Adaptor):
 
     def __init__(self, upstream: Allocator) -> None:
         super().__init__(upstream)
-        self._waiting: dict[Stream, deque[_Deferred]] = {}  # in the order of their events
+        self._waiting: dict[Stream, OrderedDict[_Deferred, None]] = {}  # oldest event first
         self._reusable: dict[Stream, SizeIndex[_Deferred]] = {}
         self._used_on: dict[Block, Stream | None] = {}  # live blocks
         self._deferred_bytes = 0
@@ -87,7 +87,7 @@ class StreamOrdered(Adaptor):
         if alignment is not None and found.offset % checked_alignment(alignment, "StreamOrdered"):
             return None
         index.remove(found)
-        self._waiting[stream].remove(found)
+        del self._waiting[stream][found]
         self._deferred_bytes -= found.block.size
         self.reused += 1
         old = found.block
@@ -111,7 +111,7 @@ class StreamOrdered(Adaptor):
             self.upstream.free(below)
             return
         deferred = _Deferred(below, used_on, event)
-        self._waiting.setdefault(used_on, deque()).append(deferred)
+        self._waiting.setdefault(used_on, OrderedDict())[deferred] = None
         self._reusable.setdefault(used_on, SizeIndex(GRANULE)).add(deferred)
         self._deferred_bytes += below.size
 
@@ -119,8 +119,8 @@ class StreamOrdered(Adaptor):
         """Give upstream every deferred block whose event is done; return their bytes."""
         freed = 0
         for stream, waiting in list(self._waiting.items()):
-            while waiting and waiting[0].event.is_done:
-                done = waiting.popleft()
+            while waiting and next(iter(waiting)).event.is_done:
+                done, _ = waiting.popitem(last=False)
                 self._reusable[stream].remove(done)
                 self._deferred_bytes -= done.block.size
                 freed += done.block.size
