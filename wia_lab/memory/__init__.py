@@ -21,12 +21,14 @@ from wia_lab.memory.guard import Guard
 from wia_lab.memory.heap import Heap
 from wia_lab.memory.pool import Pool
 from wia_lab.memory.refcount import Collected, Counted, Strong, Weak
+from wia_lab.memory.replay import Replay, replay
 from wia_lab.memory.ring import PageRing
 from wia_lab.memory.sizes import SizeClasses, format_size, parse_size
 from wia_lab.memory.slab import Slab
+from wia_lab.memory.snapshot import Timeline, load_snapshot, save_snapshot
 from wia_lab.memory.statistics import Statistics
 from wia_lab.memory.streams import StreamOrdered
-from wia_lab.memory.trace import Recorder, Replay, Trace, load_trace, replay
+from wia_lab.memory.trace import Recorder, Trace, load_trace, save_trace
 
 __all__ = [
     "Adaptor",
@@ -59,12 +61,16 @@ __all__ = [
     "Stream",
     "StreamOrdered",
     "Strong",
+    "Timeline",
     "Trace",
     "Track",
     "Weak",
     "format_size",
+    "load_snapshot",
     "load_trace",
     "move_in_pieces",
     "parse_size",
     "replay",
+    "save_snapshot",
+    "save_trace",
 ]

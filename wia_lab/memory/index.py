@@ -195,6 +195,7 @@ class AddressIndex(Generic[HoleT]):
     def exact(self, size: int) -> HoleT | None:
         """Return no hole: first fit does not prefer one of exactly `size` bytes."""
         del size
+        return None
 
     def find(self, size: int) -> HoleT | None:
         """Return the hole lowest in memory that has at least `size` bytes."""

@@ -65,11 +65,11 @@ class _Pooled(Block):
         self.piece = piece
         self.requested = requested
 
-    offset = property(lambda self: self.piece.base.offset)  # type: ignore[assignment]
-    size = property(lambda self: self.piece.bin.size)  # type: ignore[assignment]
-    alignment = property(lambda self: self.piece.base.alignment)  # type: ignore[assignment]
-    stream = property(lambda self: self.piece.bin.stream)  # type: ignore[assignment]
-    owner = property(lambda self: self.piece.bin.pool)  # type: ignore[assignment]
+    offset = property(lambda self: self.piece.base.offset)
+    size = property(lambda self: self.piece.bin.size)
+    alignment = property(lambda self: self.piece.base.alignment)
+    stream = property(lambda self: self.piece.bin.stream)
+    owner = property(lambda self: self.piece.bin.pool)
 
 
 class Pool(BookKeeper):

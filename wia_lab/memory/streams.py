@@ -182,4 +182,4 @@ class _Relent(Block):
 
     def __init__(self, below: Block, requested: int, stream: Stream) -> None:
         super().__init__(below.offset, below.size, requested, below.owner, below.alignment, stream)
-        self.below = below.below if isinstance(below, _Relent) else below
+        self.below: Block = below
