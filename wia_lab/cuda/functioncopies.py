@@ -33,7 +33,12 @@ class FunctionCopies:
         """
         if id(key) in self._results:
             return self._results[id(key)]
-        names: dict[str, Any] = dict(original.__globals__)
+        used = names_of(original.__code__)
+        names: dict[str, Any] = {
+            name: value
+            for name, value in original.__globals__.items()
+            if name in used or name.startswith("__")  # no more: a copy must not keep data alive
+        }
         cells = tuple(pytypes.CellType() for _ in original.__closure__ or ())
         copy = pytypes.FunctionType(
             original.__code__, names, original.__name__, original.__defaults__, cells or None
@@ -43,12 +48,13 @@ class FunctionCopies:
         copy.__annotations__, copy.__doc__ = original.__annotations__, original.__doc__
         self._kept.append(key)
         self._results[id(key)] = result = finish(copy)
-        self._fill(original, names, cells)
+        self._fill(original, used, names, cells)
         self.finished(key, result)
         return result
 
-    def _fill(self, original: Any, names: dict[str, Any], cells: tuple[Any, ...]) -> None:
-        used = names_of(original.__code__)
+    def _fill(
+        self, original: Any, used: set[str], names: dict[str, Any], cells: tuple[Any, ...]
+    ) -> None:
         for name in used & names.keys():
             names[name] = self.counterpart(names[name], used)
         for cell, source in zip(cells, original.__closure__ or (), strict=True):
