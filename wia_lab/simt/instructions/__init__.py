@@ -14,6 +14,7 @@ from wia_lab.simt.instructions import (  # noqa: F401 (each fills the tables)
     atomics,
     calls,
     declarations,
+    extremes,
     iteration,
     methods,
     printing,

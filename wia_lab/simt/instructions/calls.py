@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba.core import ir, types
 
 from wia_lab.simt.frontend import DeviceFunctionType, fold_arguments, overload_of
@@ -51,8 +50,6 @@ def _bind_key(
     if typed is not None:
         return _bind_device_call(builder, expr, typed, signature, target)
     name = getattr(key, "__name__", str(key))
-    if name in ("min", "max") and len(arguments) == 1:
-        return _bind_extreme(builder, name, arguments[0])
     raise builder.refuse(f"the simulator does not know {name}{signature.args}")
 
 
@@ -82,20 +79,6 @@ def _bind_named_tuple(builder: Any, kind: Any, arguments: list[Any], signature: 
         for argument, part in zip(arguments, signature.args, strict=True)
     ]
     return lambda group: make(*(read(group) for read in reads))
-
-
-def _bind_extreme(builder: Any, name: str, argument: ir.Var) -> Any:
-    slot = builder.read(argument)
-    choose = np.minimum if name == "min" else np.maximum
-
-    def reduce(group: Any) -> Any:
-        parts = group.slots[slot]
-        result = parts[0]
-        for part in parts[1:]:
-            result = choose(result, part)
-        return result
-
-    return reduce
 
 
 def _bind_device_call(
