@@ -40,40 +40,64 @@ class Picture:
 class ReadMap(Picture):
     """How often threads read each element of each input, by global loads and async copies."""
 
+    reader: str  # "block 7", or "the grid"
     counts: dict[str, np.ndarray]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}: {_times(counts)}" for name, counts in self.counts.items())
+        lines = [f"{name}: {_times(counts)}" for name, counts in self.counts.items()]
+        return "\n".join([f"{self.reader} reads", *lines])
 
     def figure(self) -> Figure:
-        """One map an array, on one colour scale."""
+        """One map an array, on one colour scale; what is not read stays grey."""
         from matplotlib.figure import Figure  # noqa: PLC0415 - slow; only where something is drawn
 
         figure = Figure(figsize=(4.2 * len(self.counts), 3.2), layout="constrained")
         axes = figure.subplots(1, len(self.counts), squeeze=False)[0]
         top = max(1, *(int(counts.max()) for counts in self.counts.values()))
         for axis, (name, counts) in zip(axes, self.counts.items(), strict=True):
-            image = axis.imshow(np.atleast_2d(counts), vmin=0, vmax=top, aspect="auto")
+            read = np.ma.masked_equal(np.atleast_2d(counts), 0)
+            image = axis.imshow(read, vmin=0, vmax=top)
+            axis.set_facecolor("0.92")
             axis.set(title=name, xlabel="column", ylabel="row")
         figure.colorbar(image, ax=list(axes), label="times read")
+        figure.suptitle(f"what {self.reader} reads")
         return figure
 
 
 def _times(counts: np.ndarray) -> str:
-    """`3,072 elements, each read 80 times`."""
-    low, high = int(counts.min()), int(counts.max())
-    if high == 0:
-        return f"{counts.size:,} elements, none of them read"
-    times = f"each read {high:,} time{'s' if high > 1 else ''}"
-    if low < high:
-        times = f"read {low:,} to {high:,} times, {counts.mean():,.1f} on average"
-    return f"{counts.size:,} elements, {times}"
+    """`1,024 of 3,072 elements, 16 times each`."""
+    read = counts[counts > 0]
+    if not read.size:
+        return f"none of {counts.size:,} elements"
+    low, high = int(read.min()), int(read.max())
+    often = f"{low:,} to {high:,} times" if low < high else f"{high:,} times each"
+    return f"{read.size:,} of {counts.size:,} elements, {often if high > 1 else 'once each'}"
 
 
-class _Reads(Listener):
-    """Counts reads of each element of the global arrays that are not written."""
+class _Follower(Listener):
+    """Hears what one block does, or the whole grid for None."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int | None) -> None:
+        self.block = block
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        if self.block is None:
+            self.lanes = slice(None)
+            return
+        place = self.block - chunk.first_block
+        inside = 0 <= place < chunk.blocks
+        self.lanes = slice(place * chunk.stride, (place + 1) * chunk.stride) if inside else slice(0)
+
+    def count(self, lanes: Lanes) -> int:
+        """How many of `lanes` belong to the block."""
+        return int(lanes[self.lanes].sum())
+
+
+class _Reads(_Follower):
+    """Counts reads of each element of the global arrays, and notes which arrays are written."""
+
+    def __init__(self, block: int | None) -> None:
+        super().__init__(block)
         self.counts: dict[str, np.ndarray] = {}
         self.written: set[str] = set()
 
@@ -81,37 +105,42 @@ class _Reads(Listener):
         if access.space.kind != "global":
             return
         if access.kind == "load":
-            self._count(access.space, access.offsets[access.active])
+            self._count(access.space, access.offsets, access.active)
         else:
             self.written.add(access.space.name)
 
     def on_async_copy(self, copy: AsyncCopy) -> None:
         reading = copy.active & ~copy.zero_filled
         for byte in range(0, copy.nbytes, copy.source.dtype.itemsize):
-            self._count(copy.source, copy.source_offsets[reading] + byte)
+            self._count(copy.source, copy.source_offsets + byte, reading)
 
-    def _count(self, space: Any, offsets: Lanes) -> None:
+    def _count(self, space: Any, offsets: Lanes, active: Lanes) -> None:
         counts = self.counts.setdefault(space.name, np.zeros(space.shape, np.int64))
-        cells = (offsets - space.origin) // space.dtype.itemsize
+        ours = offsets[self.lanes][active[self.lanes]]
+        cells = (ours - space.origin) // space.dtype.itemsize
         counts += np.bincount(cells, minlength=counts.size)[: counts.size].reshape(counts.shape)
 
 
-def read_map(kernel: Any, grid: Extent, block: Extent, *args: np.ndarray) -> ReadMap:
+def read_map(
+    kernel: Any, grid: Extent, block: Extent, *args: np.ndarray, of_block: int | None = None
+) -> ReadMap:
     """Run a kernel and count how often threads read each element of the arrays it does not write.
 
     Parameters
     ----------
     kernel, grid, block, args
         As for `simulate`; the arrays are C-ordered, and left as they were.
+    of_block
+        Count this block's reads only: its number, along x first. None counts the whole grid's.
     """
-    reads = _Reads()
+    reads = _Reads(of_block)
     names = _run(kernel, grid, block, args, reads)
-    untouched = {
-        name: np.zeros(array.shape, np.int64)
+    counts = {
+        name: reads.counts.get(name, np.zeros(array.shape, np.int64))
         for name, array in zip(names, args, strict=True)
         if name not in reads.written
     }
-    return ReadMap({name: reads.counts.get(name, none) for name, none in untouched.items()})
+    return ReadMap("the grid" if of_block is None else f"block {of_block}", counts)
 
 
 @dataclass
@@ -162,24 +191,18 @@ class Story(Picture):
         return figure
 
 
-class _Steps(Listener):
-    """Follows one block."""
+class _Steps(_Follower):
+    """Follows one block through its launch."""
 
     def __init__(self, block: int) -> None:
-        self.block = block
+        super().__init__(block)
         self.steps: list[Step] = []
         self.since = 0  # steps before it lie before the last synchronisation
         self.copies: dict[int, int] = {}  # number: elements a lane
         self.in_flight = 0
 
-    def on_chunk(self, chunk: Chunk) -> None:
-        first = (self.block - chunk.first_block) * chunk.stride
-        inside = 0 <= self.block - chunk.first_block < chunk.blocks
-        self.lanes = slice(first, first + chunk.stride) if inside else slice(0, 0)
-        self.copies = {}
-
     def on_access(self, access: Access) -> None:
-        count, kind = self._count(access.active), access.space.kind
+        count, kind = self.count(access.active), access.space.kind
         if kind == "global":
             what = "load" if access.kind == "load" else "store"
             self._add(access.site, what, access.space.name, count)
@@ -188,22 +211,19 @@ class _Steps(Listener):
 
     def on_async_copy(self, copy: AsyncCopy) -> None:
         self.copies[copy.number] = copy.nbytes // copy.source.dtype.itemsize
-        count = self._count(copy.active) * self.copies[copy.number]
+        count = self.count(copy.active) * self.copies[copy.number]
         self.in_flight += count
         self._add(copy.site, "copy", copy.source.name, count)
 
     def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:
-        landed = sum(self._count(part) * self.copies[n] for n, part in arrived.items())
+        landed = sum(self.count(part) * self.copies[n] for n, part in arrived.items())
         self.in_flight -= landed
-        if self._count(lanes):
+        if self.count(lanes):
             self._synchronise(site, "wait", landed)
 
     def on_barrier(self, site: Site, lanes: Lanes) -> None:
-        if self._count(lanes):
-            self._synchronise(site, "barrier", self._count(lanes))
-
-    def _count(self, lanes: Lanes) -> int:
-        return int(lanes[self.lanes].sum())
+        if self.count(lanes):
+            self._synchronise(site, "barrier", self.count(lanes))
 
     def _synchronise(self, site: Site, what: str, elements: int) -> None:
         self.steps.append(Step(site.line, what, "", elements, self.in_flight))
