@@ -1,4 +1,4 @@
-"""What every test stands on: the simulator as back end, hazards raised, settled Hypothesis."""
+"""What every test stands on: hazards raised, settled Hypothesis, a small workbook to work on."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
-
-# Before wia_lab.cuda is first used, and kept by the processes that tests start
-os.environ.setdefault("WIA_LAB_BACKEND", "simulator")
 
 STUB = "def answer():\n    # YOUR CODE HERE\n    raise NotImplementedError"
 JUDGE = """\

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wia_lab import cuda
     from wia_lab.cuda.policy import hazards
     from wia_lab.errors import CheckFailed, HazardError, HazardWarning
-    from wia_lab.simt import simulate
+    from wia_lab.simt.launch import simulate
     from wia_lab.workbook.learner import check, hint
 
 __version__ = "0.1.0"
@@ -39,7 +39,7 @@ _HOMES = {
     "check": "wia_lab.workbook.learner",
     "hazards": "wia_lab.cuda.policy",
     "hint": "wia_lab.workbook.learner",
-    "simulate": "wia_lab.simt",
+    "simulate": "wia_lab.simt.launch",
 }
 
 

@@ -159,7 +159,7 @@ class TestDrift:
         path.write_text(form.text_of(notebook))
         [drift] = find_drift(*folders)
         assert drift.message == (
-            f"{path}, cell check-double ended with CheckFailed: mend it and run it again"
+            f"{path}, cell check-double ended with CheckFailed: no: mend it and run it again"
         )
         notebook.cells[2].metadata["tags"] = ["raises-exception"]
         path.write_text(form.text_of(form.canonical(notebook, outputs=True)))
@@ -244,5 +244,8 @@ class TestCommand:
         nbformat.write(new_notebook(cells=[new_code_cell("1 / 0", id="bad")]), path)
         before = path.read_text()
         assert main(["build", "--run", "03-bad"]) == 1
-        assert f"{path}, cell bad ended with ZeroDivisionError" in capsys.readouterr().err
+        assert (
+            f"{path}, cell bad ended with ZeroDivisionError: division by zero"
+            in capsys.readouterr().err
+        )
         assert path.read_text() == before

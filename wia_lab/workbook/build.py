@@ -136,7 +136,9 @@ def stored_outputs(path: Path, solution: NotebookNode) -> list[Drift]:
     for cell in solution.cells:
         if cell.cell_type != "code" or not cell.source.strip():
             continue
-        errors = [out.ename for out in cell.outputs if out.output_type == "error"]
+        errors = [
+            f"{out.ename}: {out.evalue}" for out in cell.outputs if out.output_type == "error"
+        ]
         if cell.execution_count is None:
             message = f"{path}, cell {cell.id} was never run: run wia-lab build --run {path.stem}"
             found.append(Drift(path, message))

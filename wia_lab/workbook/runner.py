@@ -15,6 +15,7 @@ from wia_lab.errors import CannotRun, NotebookError
 from wia_lab.workbook.form import checked_puzzles
 
 SECONDS_A_CELL = 120
+SECONDS_TO_START = 60
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -69,6 +70,8 @@ def run_notebook(notebook: NotebookNode, folder: Path, name: str) -> None:
         km=native_kernel(),
         timeout=SECONDS_A_CELL,
         allow_errors=True,
+        startup_timeout=SECONDS_TO_START,
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
     )
     try:

@@ -1,0 +1,93 @@
+"""A real JupyterLab on a learner's folder, and a real headless Chromium to look at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+TOKEN = "learner"
+SECONDS_TO_START = 90
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return a headless Chromium of this system; Playwright's own is not downloaded."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """Start `wia-lab start` on a new folder; return the folder and the address of its pages."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path / "my-notebooks"
+    with server(folder, port, tmp_path) as process:
+        wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process)
+        yield folder, f"http://127.0.0.1:{port}/lab/tree/{{}}?token={TOKEN}"
+
+
+@contextmanager
+def server(folder, port, home):
+    """Run JupyterLab in a process group of its own, with settings and caches below `home`."""
+    settings = home / "settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    # Every cell is in the page, so that a test can find the n-th
+    (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
+    news = home / "settings" / "@jupyterlab" / "apputils-extension"
+    news.mkdir(parents=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    (news / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    environment = {
+        **os.environ,
+        "JUPYTER_TOKEN": TOKEN,
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+    }
+    command = [sys.executable, "-m", "wia_lab", "start", str(folder)]
+    with (home / "lab.log").open("w") as log:
+        process = subprocess.Popen(
+            [*command, "--no-browser", "--port", str(port)],
+            env=environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(20)
+
+
+def wait_for(address, process):
+    """Wait until the server answers; fail when it ends instead."""
+    deadline = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "JupyterLab ended: see lab.log in the test's folder"
+        try:
+            with urlopen(address, timeout=5):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.3)
+    pytest.fail(f"JupyterLab did not answer within {SECONDS_TO_START} s")
