@@ -22,10 +22,10 @@ def sectors(offsets, nbytes, base=0, active=None, marks=NOTHING, shift=0):
     return tuple(table[1, 4:8])
 
 
-def banks(offsets, nbytes, active=None, base=0):
+def banks(offsets, nbytes, active=None, base=0, shares=True):
     table = np.zeros((1, 4), np.int64)
     active = np.ones(len(offsets), bool) if active is None else active
-    compiled.banks(table, 0, 0, np.asarray(offsets), nbytes, base, active)
+    compiled.banks(table, 0, 0, np.asarray(offsets), nbytes, base, active, shares)
     return tuple(table[0])
 
 
@@ -43,12 +43,13 @@ def plain_sectors(offsets, nbytes, base, active):
     return requests, total, ideal, lanes * nbytes
 
 
-def plain_banks(offsets, nbytes, base, active):
+def plain_banks(offsets, nbytes, base, active, shares):
     requests = wavefronts = phases = lanes = 0
     for first in range(0, len(offsets), 32):
         requests += any(active[first : first + 32])
         together = 32 // max(nbytes // 4, 1)
-        if nbytes > 4 and any(pairs_share(offsets, active, first, apart) for apart in (1, 2)):
+        paired = any(pairs_share(offsets, active, first, apart) for apart in (1, 2))
+        if nbytes > 4 and shares and paired:
             together *= 2
         for begin in range(first, first + 32, together):
             words = set()
@@ -144,12 +145,13 @@ class TestBanks:
     """A wavefront serves one word of each bank; 8 and 16 bytes go in two and four phases."""
 
     @settings(deadline=None)
-    @given(accesses(), st.integers(0, 8))
-    def test_equals_the_definition(self, access, words) -> None:
+    @given(accesses(), st.integers(0, 8), st.booleans())
+    def test_equals_the_definition(self, access, words, shares) -> None:
         """Requests, wavefronts, conflicts and bytes are those of the definition."""
         offsets, nbytes, active = access
         base = words * 16
-        assert banks(offsets, nbytes, active, base) == plain_banks(offsets, nbytes, base, active)
+        expected = plain_banks(offsets, nbytes, base, active, shares)
+        assert banks(offsets, nbytes, active, base, shares) == expected
 
     def test_column_of_a_tile(self) -> None:
         """A column of a 32-wide float32 tile takes 32 wavefronts; padded by one, a single one."""

@@ -3,10 +3,9 @@
 Sectors: a request asks the L1 cache for each 32-byte sector that an active lane touches, once.
 Banks: shared memory has 32 banks of 4 bytes; a wavefront serves one word of every bank, so a
 request takes as many as the fullest bank has different words. Accesses of 8 bytes go in two phases
-of 16 lanes, of 16 bytes in four of 8; where neighbouring lanes, or the next but one, all share
-their address, two phases become one. Atomics do not share: lanes that update one cell go one after
-another. All this was measured on an H200 (`wia_lab/data/silicon_h200.csv`), but for the next but
-one, which NVIDIA states for compute capability 7.x.
+of 16 lanes, of 16 bytes in four of 8; for a load where neighbouring lanes, or the next but one,
+all share their address, two phases become one. Atomics do not share: lanes that update one cell go
+one after another. All this was measured on an H200 (`wia_lab/data/silicon_h200.csv`).
 
 Each function adds to one row of a table, `table[row, column:]`, so that a call allocates and
 returns nothing. Offsets are bytes, one a lane; `active` has one bool a lane; both are contiguous
@@ -41,7 +40,7 @@ SIGNATURES = {
         f"void(int64[:, ::1], int64, int64, {_LANES}, int64, int64, {_MASK}, uint8[::1], int64,"
         " int64)",
     ),
-    "banks": (f"void(int64[:, ::1], int64, int64, {_LANES}, int64, int64, {_MASK})",),
+    "banks": (f"void(int64[:, ::1], int64, int64, {_LANES}, int64, int64, {_MASK}, boolean)",),
     "atomic_banks": (f"void(int64[:, ::1], int64, int64, {_LANES}, int64, int64, {_MASK})",),
     "active_warps": (f"UniTuple(int64, 2)({_MASK})",),
     "split_warps": (f"int64({_MASK}, {_MASK})",),
@@ -307,10 +306,10 @@ def _fullest_bank(lows, highs, runs, base, held):
 
 
 @njit
-def _lanes_together(offsets, active, first, words):
+def _lanes_together(offsets, active, first, words, shares):
     """Lanes that one phase of a warp serves: twice as many where pairs of lanes share addresses."""
-    if words == 1:
-        return WARP
+    if words == 1 or not shares:
+        return WARP // words
     for distance in (1, 2):
         shared = True
         for lane in range(first, first + WARP):
@@ -330,10 +329,12 @@ def banks(
     nbytes: int,
     base: int,
     active: np.ndarray,
+    shares: bool,
 ) -> None:
     """Add requests, wavefronts, bank conflicts and bytes (BANK_COLUMNS) of one shared access.
 
-    `nbytes` is 1, 2, 4, 8 or 16. Conflicts are the wavefronts beyond one a phase.
+    `nbytes` is 1, 2, 4, 8 or 16. `shares`: pairs of lanes with one address may share a phase (a
+    load). Conflicts are the wavefronts beyond one a phase.
     """
     requests = wavefronts = phases = lanes = 0
     words = max(nbytes // WORD, 1)
@@ -356,7 +357,7 @@ def banks(
         if not moved:
             known = warp
             served = passes = 0
-            together = _lanes_together(offsets, active, warp * WARP, words)
+            together = _lanes_together(offsets, active, warp * WARP, words, shares)
             for lane in range(warp * WARP, (warp + 1) * WARP, together):
                 runs = _runs(offsets, active, lane, lane + together, nbytes, lows, highs)
                 if runs:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wia_lab.simt.memory import Space
 
 LOADED, STORED, UPDATED = 1, 2, 4  # bits of a space's marks
+WORD = 4  # bytes
 WIDTHS = (16, 8, 4, 2, 1)  # bytes that one lane can access in one instruction
 
 
@@ -199,12 +200,20 @@ class Counters(Listener):
             self._table[row, COLUMN["atomics"]] += self._count(access.active)[0]
         if space.kind == "global":
             self._sectors(row, column, access, MARKS[access.kind])
-        elif space.kind == "shared" and access.kind == "atomic":
+        elif space.kind == "shared" and access.kind == "atomic" and not is_increment(access):
             compiled.atomic_banks(
                 self._table, row, column, access.offsets, access.nbytes, space.base, access.active
             )
         elif space.kind == "shared":
-            self._banks(row, column, space, access.offsets, access.nbytes, access.active)
+            self._banks(
+                row,
+                column,
+                space,
+                access.offsets,
+                access.nbytes,
+                access.active,
+                shares=access.kind == "load",
+            )
         else:
             self._table[row, column] += self._count(access.active)[0]
 
@@ -316,10 +325,18 @@ class Counters(Listener):
             )
 
     def _banks(
-        self, row: int, column: int, space: Space, offsets: Lanes, nbytes: int, active: Lanes
+        self,
+        row: int,
+        column: int,
+        space: Space,
+        offsets: Lanes,
+        nbytes: int,
+        active: Lanes,
+        *,
+        shares: bool = False,
     ) -> None:
         for part, width in pieces(offsets, nbytes, WIDTHS[0]):
-            compiled.banks(self._table, row, column, part, width, space.base, active)
+            compiled.banks(self._table, row, column, part, width, space.base, active, shares)
 
     def _count(self, active: Lanes) -> tuple[int, int]:
         """Warps with an active lane, and active lanes."""
@@ -349,6 +366,22 @@ class Counters(Listener):
             marks = np.zeros((space.data.nbytes >> shift) + 1, np.uint8)
             found = self._marks[space.number] = (marks, shift)
         return found
+
+
+def is_increment(access: Access) -> bool:
+    """Whether an atomic adds 1 to 32-bit integers in all lanes.
+
+    In shared memory that is an instruction of its own, which serves lanes with one cell together.
+    """
+    added = access.values
+    return (
+        access.operation == "add"
+        and access.space.dtype.kind in "iu"
+        and access.nbytes == WORD
+        and isinstance(added, np.ndarray)
+        and added.strides == (0,)  # uniform
+        and bool(added[0] == 1)
+    )
 
 
 def widest_global(space: Space) -> int:

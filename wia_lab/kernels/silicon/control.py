@@ -135,18 +135,6 @@ def uneven_trip_counts(o, count, a):
     o[t] = total
 
 
-@CASES.case("chase", 2, 64, zeros(128, dtype="int32"), values(128, 128), shuffled(128, seed=7))
-def chase(o, start, following):
-    t = cuda.grid(1)
-    at, steps = start[t], 0
-    while at % 8 != 0:
-        at = following[at]
-        steps += 1
-        if steps > t % 16:
-            break
-    o[t] = steps
-
-
 @CASES.case("short-circuit", 4, 64, zeros(256, dtype="int32"), values(256, 3), values(256, 3), values(256, 3))
 def short_circuit(o, a, b, c):
     i = cuda.grid(1)
