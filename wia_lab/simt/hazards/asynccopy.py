@@ -14,11 +14,12 @@ import numpy as np
 
 from wia_lab.simt import compiled
 from wia_lab.simt.compiled_hazards import LANDING, LOAD, READ_AFTER_WRITE, STORE, WRITE_AFTER_READ
+from wia_lab.simt.events import Access
 from wia_lab.simt.hazards.found import Findings, Hazard, Severity
 from wia_lab.simt.hazards.shadow import cell_bytes
 
 if TYPE_CHECKING:
-    from wia_lab.simt.events import Access, AsyncCopy, Chunk, Launch, Site
+    from wia_lab.simt.events import AsyncCopy, Chunk, Launch, Site
     from wia_lab.simt.hazards.order import Order
     from wia_lab.simt.hazards.race_text import Conflict
     from wia_lab.simt.hazards.races import Races
@@ -88,9 +89,7 @@ class Copies:
         shadow = self.races.shadow(event.destination)
         moment = self.order.now
         if shadow is not None:
-            moment = self.races.touch(
-                shadow, STORE, event.destination_offsets, lanes, event.nbytes, event.site
-            )
+            moment = self.races.touch(shadow, STORE, _into(event, lanes, event.site))
         copy = _Copy(
             event, lanes.copy(), np.zeros_like(lanes), np.zeros(lanes.size, np.int32), moment
         )
@@ -99,8 +98,10 @@ class Copies:
         reads = lanes & ~event.zero_filled
         source = self.races.shadow(event.source)
         if source is not None:
+            offsets = np.ascontiguousarray(event.source_offsets)
             self.races.touch(
-                source, LOAD, event.source_offsets, reads, event.nbytes, event.site
+                source, LOAD,
+                Access("load", event.source, offsets, event.nbytes, reads, event.site),
             )
             self._fly(self._from, event.source, event.source_offsets, reads, event)
         self.under_way = True
@@ -158,10 +159,7 @@ class Copies:
         )
         shadow = self.races.shadow(event.destination)
         if shadow is not None:
-            moment = self.races.touch(
-                shadow, LANDING, event.destination_offsets, lanes, event.nbytes, site
-            )
-            self._landings[moment] = copy
+            self._landings[self.races.touch(shadow, LANDING, _into(event, lanes, site))] = copy
 
     def access(self, access: Access) -> np.ndarray:
         """Look for lanes that touch what a copy holds; returns the active lanes that do not."""
@@ -358,3 +356,9 @@ class Copies:
             ),
             times=int(np.count_nonzero(copy.pending)),
         )
+
+
+def _into(event: AsyncCopy, lanes: np.ndarray, site: Site) -> Access:
+    """A copy's write to its destination, as an access."""
+    offsets = np.ascontiguousarray(event.destination_offsets)
+    return Access("store", event.destination, offsets, event.nbytes, lanes, site)

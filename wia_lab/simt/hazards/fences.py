@@ -119,12 +119,15 @@ class Fences:
     def __init__(self, order: Order) -> None:
         self.order = order
         self.enabled = False
-        self.known = np.zeros(0, np.int32)
+
+    @property
+    def known(self) -> np.ndarray:
+        """The number of the node that each lane knows."""
+        return self.order.known
 
     def begin(self, launch: Launch) -> None:
         """A launch begins."""
         self.enabled = launch.has_fences
-        self.known = np.zeros(0, np.int32)
         self.plain_flag = False
         self._nodes: list[Node] = [Node(())]
         self._releases: list[FenceRun | Gathering | None] = [None]
@@ -137,7 +140,7 @@ class Fences:
     def begin_chunk(self, chunk: Chunk) -> None:
         """A chunk begins: its threads know nothing."""
         if self.enabled:
-            self.known = np.zeros(chunk.lanes, np.int32)
+            self.order.learnt(np.zeros(chunk.lanes, np.int32))
             self._wide = np.zeros(chunk.lanes, np.int32)  # ready to publish to all
             self._near = np.zeros(chunk.lanes, np.int32)  # ready to publish to the block
             self._stirred = np.zeros(chunk.blocks, bool)  # news since the block's last barrier
@@ -175,16 +178,17 @@ class Fences:
         if not concerned.any():
             return
         self._stirred |= self.order.passing(concerned)
-        self.known = self.known.copy()
+        known = self.known.copy()
         may_fail = access.changed if access.operation in COMPARING else None
         for lane in np.flatnonzero(concerned).tolist():
             cell = (access.space, int(access.offsets[lane]))
             block = (cell, self.order.first // self.order.stride + lane // self.order.stride)
             for chain in (cell, block):
                 if chain in self._heads:
-                    self.known[lane] = self._join(int(self.known[lane]), self._heads[chain])
+                    known[lane] = self._join(int(known[lane]), self._heads[chain])
             if may_fail is None or may_fail[lane]:
                 self._publish(cell, block, lane, moment)
+        self.order.learnt(known)
 
     def _publish(self, cell: Cell, block: object, lane: int, moment: int) -> None:
         wide, near = int(self._wide[lane]), int(self._near[lane])
@@ -226,8 +230,9 @@ class Fences:
             joined = 0
             for node in known.tolist():
                 joined = self._join(joined, node)
-            self.known = self.known.copy()
-            self.known[lanes] = joined
+            changed = self.known.copy()
+            changed[lanes] = joined
+            self.order.learnt(changed)
         for ready in (self._wide, self._near):
             held = np.unique(ready[lanes])
             if held[-1] and (held.size > 1 or isinstance(self._releases[held[0]], FenceRun)):

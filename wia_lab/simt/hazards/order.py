@@ -7,7 +7,7 @@ never written, so that whoever keeps an event also keeps the order it ran under.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from wia_lab.simt.events import Chunk, Launch, Site
 
 WARP = 32
+
+
+class When(NamedTuple):
+    """The order that an event runs under."""
+
+    floor: int  # everything up to this moment is ordered before the event
+    barriers: np.ndarray  # int32: each block's last barrier
+    syncs: np.ndarray  # int32: each warp's last operation of the whole warp
+    mates: np.ndarray  # int32, (lanes, 32) or (0, 32): up to when a lane knows its warp's lanes
+    known: np.ndarray  # int32: what each lane has learnt by fences; none where there are none
 
 
 class Order:
@@ -25,10 +35,12 @@ class Order:
         self.floor = 0  # everything up to this moment is ordered before all that follows
         self.chunk_floor = 0  # the same for memory that only this chunk sees
         self.site_at = np.zeros(1 << 10, np.int32)  # site number of each moment
+        self.known = np.zeros(0, np.int32)
 
     def begin(self, launch: Launch) -> None:
         """A launch begins."""
         self.now = self.floor = self.chunk_floor = 0
+        self.known = np.zeros(0, np.int32)
 
     def begin_chunk(self, chunk: Chunk) -> None:
         """A chunk begins: its blocks have met no barrier yet."""
@@ -41,6 +53,15 @@ class Order:
         bits = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
         present = chunk.full.reshape(-1, WARP)
         self._whole = np.repeat((present * bits).sum(axis=1, dtype=np.uint32), WARP)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.when = When(self.floor, self.barriers, self.syncs, self.mates, self.known)
+
+    def learnt(self, known: np.ndarray) -> None:
+        """Lanes know more of others than barriers tell."""
+        self.known = known
+        self._changed()
 
     def tick(self, site: Site) -> int:
         """The moment of a new event."""
@@ -57,10 +78,12 @@ class Order:
     def barrier(self, site: Site, blocks: np.ndarray) -> None:
         """Blocks passed a barrier: all that they did is ordered before what they do."""
         self.barriers = np.where(blocks, np.int32(self.tick(site)), self.barriers)
+        self._changed()
 
     def grid_barrier(self, site: Site) -> None:
         """The whole grid met."""
         self.floor = self.tick(site)
+        self._changed()
 
     def warp_sync(self, site: Site, lanes: np.ndarray, members: np.ndarray) -> None:
         """Lanes met others of their warp: those in `members`, a uint32 mask a lane."""
@@ -73,6 +96,7 @@ class Order:
         partial = lanes & ~whole
         if partial.any():
             self._sync_some(partial, masks, now)
+        self._changed()
 
     def _sync_some(self, lanes: np.ndarray, masks: np.ndarray, now: np.int32) -> None:
         """Join what the members of each mask know of each other: a vector clock a lane."""

@@ -21,7 +21,7 @@ from wia_lab.simt.compiled_hazards import (
 )
 from wia_lab.simt.hazards.found import Findings, Hazard
 from wia_lab.simt.hazards.race_text import Conflict, overlap_message, protocol_message, race_message
-from wia_lab.simt.hazards.shadow import NO_VALUES, Conflicts, Event, Shadow
+from wia_lab.simt.hazards.shadow import Conflicts, Event, Shadow
 
 if TYPE_CHECKING:
     from wia_lab.simt.events import Access, Launch, Site
@@ -66,30 +66,12 @@ class Races:
             shadow = self._open(space)
         if shadow is None:
             return
-        mode = MODES[access.kind]
-        values = value_bytes(access) if mode == STORE else NO_VALUES
-        self.touch(
-            shadow, mode, access.offsets, access.active, access.nbytes, access.site, values
-        )
+        self.touch(shadow, MODES[access.kind], access)
 
-    def touch(
-        self,
-        shadow: Shadow,
-        mode: int,
-        offsets: np.ndarray,
-        active: np.ndarray,
-        nbytes: int,
-        site: Site,
-        values: np.ndarray = NO_VALUES,
-    ) -> int:
+    def touch(self, shadow: Shadow, mode: int, access: Access) -> int:
         """Lanes touch cells now; returns the moment."""
         order = self.order
-        moment = order.tick(site)
-        event = Event(
-            mode, offsets, active, nbytes, values, moment,
-            max(order.floor, order.chunk_floor) if shadow.is_shared else order.floor,
-            order.barriers, order.syncs, order.mates, self.fences.known,
-        )
+        event = Event(mode, access, order.tick(access.site), order.when)
         if shadow.is_shared:
             found = shadow.add(event)
             if found:
@@ -98,7 +80,7 @@ class Races:
             conflicts = shadow.compare(event)
             if conflicts is not None:
                 self._report(shadow, [conflicts])
-        return moment
+        return event.moment
 
     def shadow(self, space: Space) -> Shadow | None:
         """The shadow of a space, or None where no race can be."""
@@ -111,7 +93,8 @@ class Races:
             shadow = self._spare.pop(key, None) if space.kind == "shared" else None
             if shadow is None:
                 shadow = Shadow(space, self.order, len(self.sites))
-            shadow.space = space
+            if shadow.is_shared:
+                shadow.begin_chunk(space)
         self.shadows[space] = shadow
         return shadow
 
@@ -135,7 +118,6 @@ class Races:
             del self.shadows[space]
             if shadow is not None:
                 self._report(shadow, shadow.compare_log())
-                shadow.folded = False
                 key = (space.number, space.name, space.line, space.data.nbytes, space.granule)
                 self._spare[key] = shadow
 
@@ -157,7 +139,7 @@ class Races:
     # Reports
 
     def _report(self, shadow: Shadow, found: list[Conflicts]) -> None:
-        for rows, _, known in found:
+        for rows, known in found:
             for row in rows.tolist():
                 self._report_row(shadow, row, known)
 
@@ -213,19 +195,6 @@ class Races:
             fences.plain_flag = True
             return True
         return conflict.kind == WRITE_AFTER_ATOMIC and fences.fenced_before(conflict.thread, now)
-
-
-def value_bytes(access: Access) -> np.ndarray:
-    """What a store writes, as bytes: a row a lane, or one row for all; none where unknown."""
-    if access.values is None:
-        return NO_VALUES
-    values = np.asarray(access.values)
-    if values.dtype.itemsize != access.nbytes:
-        if values.dtype.names or access.space.dtype.itemsize != access.nbytes:
-            return NO_VALUES
-        values = values.astype(access.space.dtype)
-    rows = 1 if values.size == 1 else access.offsets.size
-    return np.ascontiguousarray(values).view(np.uint8).reshape(rows, access.nbytes)
 
 
 def _parted(

@@ -17,13 +17,13 @@ from wia_lab.simt import compiled
 from wia_lab.simt.compiled_hazards import ATOMIC, CONFLICTS, LOAD, ROW, STORE
 
 if TYPE_CHECKING:
-    from wia_lab.simt.hazards.order import Order
+    from wia_lab.simt.events import Access
+    from wia_lab.simt.hazards.order import Order, When
     from wia_lab.simt.memory import Space
 
-LOG_BYTES = 32 << 20  # a log larger than this is compared early
+LOG_BYTES = 32 << 20  # what a log may hold before it is compared early
 
 NO_VALUES = np.zeros((0, 0), np.uint8)
-NOTHING_KNOWN = np.zeros(0, np.int32)
 
 
 def cell_bytes(space: Space) -> int:
@@ -36,24 +36,16 @@ class Event(NamedTuple):
     """One access, with the order it ran under."""
 
     mode: int
-    offsets: np.ndarray
-    active: np.ndarray
-    nbytes: int
-    values: np.ndarray  # uint8: a row a lane, one row for all, or none
+    access: Access
     moment: int
-    floor: int
-    barriers: np.ndarray
-    syncs: np.ndarray
-    mates: np.ndarray
-    known: np.ndarray
+    when: When
 
 
 class Conflicts(NamedTuple):
-    """What comparing found: rows as `compiled_hazards.ROW` says, and the events' lanes' knowledge."""
+    """What comparing an event found: rows as `compiled_hazards.ROW` says."""
 
     rows: np.ndarray
-    counts: np.ndarray
-    known: np.ndarray
+    known: np.ndarray  # as in `When`
 
 
 class Shadow:
@@ -74,16 +66,23 @@ class Shadow:
         self._scratch = np.zeros((2, 5), np.int32)
         self.log: list[Event] = []
         self._forget()
+        self.floor = 0  # older accesses were another chunk's, to other memory
         self.folded = False  # the shadow holds accesses that no barrier of all blocks ordered yet
 
     def _forget(self) -> None:
         self.log.clear()
-        self._bytes = 0
         self._reads = self._writes = self._atomics = 0
         self._overlap = False
 
+    def begin_chunk(self, space: Space) -> None:
+        """The next chunk's memory of the same array."""
+        self.space = space
+        self.floor = self.order.chunk_floor
+        self.folded = False
+        self._longest = max(16, LOG_BYTES // (9 * self.order.blocks * self.order.stride))
+
     def add(self, event: Event) -> list[Conflicts]:
-        """Log an access of shared memory; conflicts are found when the log has become too large."""
+        """Log an access of shared memory; conflicts are found when the log has become too long."""
         self.log.append(event)
         mode = event.mode
         if mode == LOAD:
@@ -93,15 +92,15 @@ class Shadow:
         else:
             self._writes += 1
             if mode == STORE:
+                access = event.access
                 self._overlap |= compiled.overlaps(
-                    event.offsets, event.active, event.nbytes, self.cell, self._stamps, event.moment
+                    access.offsets, access.active, access.nbytes, self.cell, self._stamps,
+                    event.moment,
                 )
-        self._bytes += event.offsets.nbytes + event.active.nbytes + event.values.nbytes
-        if self._bytes > LOG_BYTES:
-            found = self.compare_log()
-            self.folded = True
-            return found
-        return []
+        if len(self.log) < self._longest:
+            return []
+        self.folded = True
+        return self.compare_log()
 
     def passed(self, blocks: np.ndarray) -> list[Conflicts] | None:
         """A barrier of `blocks`: compare and forget if it orders all that the log holds.
@@ -121,7 +120,7 @@ class Shadow:
     def _others_in_log(self, blocks: np.ndarray) -> bool:
         order = self.order
         others = np.repeat(~blocks, order.stride)
-        return any((event.active & others).any() for event in self.log)
+        return any((event.access.active & others).any() for event in self.log)
 
     def compare_log(self) -> list[Conflicts]:
         """Compare all that was logged."""
@@ -131,20 +130,33 @@ class Shadow:
 
     def compare(self, event: Event) -> Conflicts | None:
         """Compare one event with the shadow and record it there."""
+        access, when, order = event.access, event.when, self.order
         counts = self._counts
         counts[:] = 0
-        if event.known.size:
-            cells = -(-event.nbytes // self.cell) + 1
-            most = int(np.count_nonzero(event.active)) * cells * 9
+        rows = self._rows
+        if when.known.size and when.known.any():
+            cells = -(-access.nbytes // self.cell) + 1
+            most = int(np.count_nonzero(access.active)) * cells * 9
             rows = np.zeros((max(64, min(most, 1 << 20)), ROW), np.int64)
-        else:
-            rows = self._rows
-        order = self.order
         compiled.record(
-            event.mode, event.offsets, event.active, event.nbytes, self.cell, event.values,
-            order.first, order.stride, event.moment, event.floor, event.barriers, event.syncs,
-            event.mates, self.writer, self.stamps,  self.memory, self.is_shared, event.known, self.seen, order.site_at, rows, counts,
-            self._scratch,
+            event.mode, access.offsets, access.active, access.nbytes, self.cell,
+            value_bytes(access) if event.mode == STORE else NO_VALUES,
+            order.first, order.stride, event.moment, max(when.floor, self.floor), when.barriers,
+            when.syncs, when.mates, self.writer, self.stamps, self.memory, self.is_shared,
+            when.known, self.seen, order.site_at, rows, counts, self._scratch,
         )
         found = min(int(counts[1]), rows.shape[0])
-        return Conflicts(rows[:found].copy(), counts.copy(), event.known) if found else None
+        return Conflicts(rows[:found].copy(), when.known) if found else None
+
+
+def value_bytes(access: Access) -> np.ndarray:
+    """What a store writes, as bytes: a row a lane, or one row for all; none where unknown."""
+    if access.values is None:
+        return NO_VALUES
+    values = np.asarray(access.values)
+    if values.dtype.itemsize != access.nbytes:
+        if values.dtype.names or access.space.dtype.itemsize != access.nbytes:
+            return NO_VALUES
+        values = values.astype(access.space.dtype)
+    rows = 1 if values.size == 1 else access.offsets.size
+    return np.ascontiguousarray(values).view(np.uint8).reshape(rows, access.nbytes)
