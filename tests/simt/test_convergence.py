@@ -155,3 +155,39 @@ class TestRequests:
     def test_nested_loops_with_break_and_continue(self) -> None:
         report = simulate(nested_break, 1, 32, np.zeros(32), np.ones(1000))
         assert report.counters.global_load_requests == 34
+
+
+@cuda.jit(device=True)
+def try_lock(lock):
+    return cuda.atomic.cas(lock, 0, 0, 1) == 0
+
+
+def lock_in_a_function(lock, value):
+    """A naive spin lock whose test is a device function."""
+    while not try_lock(lock):
+        pass
+    value[0] += 1
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
+def waits_for_nobody(flag, out):
+    while cuda.atomic.add(flag, 0, 0) == 0:
+        pass
+    out[cuda.threadIdx.x] = 1
+
+
+class TestProgress:
+    """A group that spins lets others run; if all spin, the launch ends with an error."""
+
+    def test_a_lock_taken_by_a_device_function(self) -> None:
+        lock, value = np.zeros(1, np.int32), np.zeros(1, np.int32)
+        report = simulate(lock_in_a_function, 3, 40, lock, value)
+        assert value[0] == 120
+        assert [(h.kind, h.severity) for h in report.hazards] == [("no-progress", "warning")]
+
+    def test_nobody_comes(self) -> None:
+        flag, out = np.zeros(1, np.int32), np.zeros(64, np.int32)
+        report = simulate(waits_for_nobody, 2, 32, flag, out)
+        assert [(h.kind, h.severity) for h in report.hazards] == [("no-progress", "error")]
+        assert out.sum() == 0

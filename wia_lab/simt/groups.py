@@ -82,6 +82,7 @@ class Parked:
     """Why a group stands aside: it went round a loop, and nothing that it reads has changed."""
 
     site: Site
+    loop: tuple[int, ...]  # which loop: the slots that its edges compare
     reads: list[Access]
     version: int
     state: tuple[Any, ...]

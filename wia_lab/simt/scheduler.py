@@ -192,7 +192,11 @@ class Scheduler:
         if frame.count == 0:
             parent.positions.remove(resume.segment.index)
             self.frames.pop((*frame.prefix, id(frame.program)), None)
-        return resume.part(group.bits, group.count)
+        after = resume.part(group.bits, group.count)
+        after.parked = resume.parked
+        if resume.reads is not None and group.reads is not None:
+            after.reads = resume.reads + group.reads
+        return after
 
     def end(self, bits: np.ndarray, count: int, how: int, line: int = 0) -> None:
         """Lanes end."""
@@ -216,8 +220,10 @@ class Scheduler:
         frame = self.frames.get(key)
         group.segment = call.after
         if frame is None:
+            resume = group.part(group.bits, group.count)
+            resume.reads, resume.parked = group.reads, group.parked
             frame = self.frames[key] = Frame(
-                self.machine, call.program, prefix, group.frame, group.part(group.bits), call.target
+                self.machine, call.program, prefix, group.frame, resume, call.target
             )
             if frame.depth > MAX_DEPTH:
                 raise SimulationLimit(
@@ -230,7 +236,9 @@ class Scheduler:
         frame.entered += group.count
         for slot, operand in zip(call.program.argument_slots, call.operands, strict=True):
             frame.slots[slot] = blend(frame.slots[slot], operand(group), group.bits)
-        return Group(frame, call.program.entry, call.program.entry_key, group.bits, group.count)
+        inside = Group(frame, call.program.entry, call.program.entry_key, group.bits, group.count)
+        inside.reads = None if group.reads is None else []
+        return inside
 
     # Forward progress
 
@@ -240,9 +248,10 @@ class Scheduler:
         state = tuple(slots[slot] for slot in edge.spin)
         before, reads = group.parked, group.reads
         group.reads = []
-        now = Parked(edge.site, reads or [], machine.version, state)
+        now = Parked(edge.site, edge.spin, reads or [], machine.version, state)
         group.parked = now
-        if before is None or reads is None or before.version != machine.version:
+        known = before is not None and before.loop is edge.spin and reads is not None
+        if not known or before.version != machine.version:
             if before is not None:
                 now.rescued = before.rescued
             return group

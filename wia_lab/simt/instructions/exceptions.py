@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.core import ir
 
 
@@ -14,6 +15,8 @@ def bind_raise(builder: Any, inst: Any) -> Any:
         if kind is None:
             return lambda _: RuntimeError("raise without an exception")
         return lambda _: kind(*arguments)
+    if isinstance(inst, ir.DynamicRaise):
+        return _bind_dynamic(builder, inst)
     if isinstance(inst, ir.Raise):
         slot = builder.slot(inst.exception) if inst.exception is not None else builder.constant(None)
 
@@ -27,3 +30,18 @@ def bind_raise(builder: Any, inst: Any) -> Any:
 
         return make
     raise builder.refuse(f"the simulator does not run this end of a block: {inst}")
+
+
+def _bind_dynamic(builder: Any, inst: ir.DynamicRaise) -> Any:
+    """An exception whose arguments are computed: those of the first thread that raises it."""
+    slots = [
+        builder.read(each) if isinstance(each, ir.Var) else builder.constant(each)
+        for each in inst.exc_args or ()
+    ]
+
+    def make(group: Any) -> BaseException:
+        lane = int(np.argmax(group.bits))
+        values = (group.slots[slot] for slot in slots)
+        return inst.exc_class(*(v[lane] if isinstance(v, np.ndarray) else v for v in values))
+
+    return make
