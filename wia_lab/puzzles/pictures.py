@@ -42,6 +42,7 @@ class ReadMap(Picture):
 
     reader: str  # "block 7", or "the grid"
     counts: dict[str, np.ndarray]
+    scale: int | None = None  # reads at the top of the colour scale; None: the most there are
 
     def __str__(self) -> str:
         lines = [f"{name}: {_times(counts)}" for name, counts in self.counts.items()]
@@ -53,7 +54,7 @@ class ReadMap(Picture):
 
         figure = Figure(figsize=(4.2 * len(self.counts), 3.2), layout="constrained")
         axes = figure.subplots(1, len(self.counts), squeeze=False)[0]
-        top = max(1, *(int(counts.max()) for counts in self.counts.values()))
+        top = self.scale or max(1, *(int(counts.max()) for counts in self.counts.values()))
         for axis, (name, counts) in zip(axes, self.counts.items(), strict=True):
             read = np.ma.masked_equal(np.atleast_2d(counts), 0)
             image = axis.imshow(read, vmin=0, vmax=top)
@@ -122,7 +123,12 @@ class _Reads(_Follower):
 
 
 def read_map(
-    kernel: Any, grid: Extent, block: Extent, *args: np.ndarray, of_block: int | None = None
+    kernel: Any,
+    grid: Extent,
+    block: Extent,
+    *args: np.ndarray,
+    of_block: int | None = None,
+    scale: int | None = None,
 ) -> ReadMap:
     """Run a kernel and count how often threads read each element of the arrays it does not write.
 
@@ -132,6 +138,8 @@ def read_map(
         As for `simulate`; the arrays are C-ordered, and left as they were.
     of_block
         Count this block's reads only: its number, along x first. None counts the whole grid's.
+    scale
+        Reads at the top of the colour scale, so that two pictures can be compared.
     """
     reads = _Reads(of_block)
     names = _run(kernel, grid, block, args, reads)
@@ -140,7 +148,7 @@ def read_map(
         for name, array in zip(names, args, strict=True)
         if name not in reads.written
     }
-    return ReadMap("the grid" if of_block is None else f"block {of_block}", counts)
+    return ReadMap("the grid" if of_block is None else f"block {of_block}", counts, scale)
 
 
 @dataclass
