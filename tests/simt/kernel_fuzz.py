@@ -94,7 +94,10 @@ class Writer:
         if kind == "not":
             return f"(not {plain[0]})", f"(not {plain[1]})"
         if kind == "chain":
-            return f"(0 <= ({left}) {sign} ({right}))", f"(0 <= ({left_python}) {sign} ({right_python}))"
+            return (
+                f"(0 <= ({left}) {sign} ({right}))",
+                f"(0 <= ({left_python}) {sign} ({right_python}))",
+            )
         other, other_python = self.condition(depth + 1)
         return f"({plain[0]} {kind} {other})", f"({plain[1]} {kind} {other_python})"
 
@@ -193,13 +196,15 @@ def helper(x, t):
 def programs(draw: Callable) -> tuple[str, str]:
     """A kernel's source, and the same for one thread of plain Python."""
     writer = Writer(draw)
-    start = [(f"    {name} = {value}", f"    {name} = {value}") for name, value in zip(NAMES, (1, 2, 3, 5), strict=True)]
+    start = [
+        (f"    {name} = {value}", f"    {name} = {value}")
+        for name, value in zip(NAMES, (1, 2, 3, 5), strict=True)
+    ]
     body = []
     for _ in range(draw(st.integers(2, 6))):
         body += writer.statement(1)
     end = [
-        (f"    out[t, {cell}] = out[t, {cell}] ^ {name}",) * 2
-        for cell, name in enumerate(NAMES)
+        (f"    out[t, {cell}] = out[t, {cell}] ^ {name}",) * 2 for cell, name in enumerate(NAMES)
     ]
     lines = [*start, *body, *end]
     numba = "\n".join(["def kernel(out, data):", "    t = cuda.grid(1)", *(n for n, _ in lines)])

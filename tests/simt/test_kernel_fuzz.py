@@ -16,7 +16,11 @@ from kernel_fuzz import CELLS, DATA, THREADS, expected, kernel_of, programs
 
 _RELAXED = {
     "deadline": None,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    "suppress_health_check": [
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 }
 
 
@@ -43,7 +47,7 @@ def test_warp_by_warp(program: tuple[str, str]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, **_RELAXED)
+@settings(max_examples=400, **_RELAXED)
 @given(programs())
 def test_many(program: tuple[str, str]) -> None:
     """Many more, anew each time."""

@@ -13,10 +13,10 @@ import numpy as np
 from wia_lab.simt import compiled
 from wia_lab.simt.compiled_address import NEGATIVE, OUT_OF_BOUNDS
 from wia_lab.simt.events import OutOfBounds, Site
-from wia_lab.simt.values import Value, View
 
 if TYPE_CHECKING:
     from wia_lab.simt.machine import Machine
+    from wia_lab.simt.values import Value, View
 
 _INDEX_DTYPES = {np.dtype(name) for name in ("int32", "int64", "uint32", "uint64")}
 
@@ -142,7 +142,7 @@ def _report_outside(
     offsets: Value,
     active: np.ndarray,
     site: Site,
-    is_store: bool,  # noqa: FBT001
+    is_store: bool,
 ) -> Place:
     lanes = tuple(_lanes(_plain(index), active.size) for index in indices)
     inside = np.ones(active.size, bool)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba.core import types
 
 from wia_lab.errors import LaunchError
-from wia_lab.simt.build import Library
 from wia_lab.simt.constants import literal
-from wia_lab.simt.frontend import TypedFunction
 from wia_lab.simt.memory import GLOBAL_ALIGNMENT, Space
-from wia_lab.simt.program import Program
 from wia_lab.simt.values import Record, View
+
+if TYPE_CHECKING:
+    from numba.core import types
+
+    from wia_lab.simt.build import Library
+    from wia_lab.simt.frontend import TypedFunction
+    from wia_lab.simt.program import Program
 
 FIRST_ADDRESS = 1 << 20
 
@@ -58,7 +61,7 @@ class Binder:
         arrays = iter(self.arrays)
         return [self._value(value, kind, arrays) for value, kind in zip(args, kinds, strict=True)]
 
-    def _collect(self, value: Any, name: str, written: bool) -> None:  # noqa: FBT001
+    def _collect(self, value: Any, name: str, written: bool) -> None:
         if isinstance(value, tuple):
             for number, part in enumerate(value):
                 self._collect(part, f"{name}[{number}]", written)
@@ -72,7 +75,9 @@ class Binder:
 
     def _value(self, value: Any, kind: types.Type, arrays: Any) -> Any:
         if isinstance(value, tuple):
-            parts = [self._value(part, each, arrays) for part, each in zip(value, kind, strict=True)]
+            parts = [
+                self._value(part, each, arrays) for part, each in zip(value, kind, strict=True)
+            ]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         memory = getattr(value, "memory", value)
         if not isinstance(memory, (np.ndarray, np.void)):
@@ -82,8 +87,7 @@ class Binder:
         offset = array.__array_interface__["data"][0] - self._origin[id(space)]
         if isinstance(memory, np.void):
             return Record(space, array.dtype, offset)
-        view = View(space, array.dtype, offset, array.shape, array.strides)
-        return view
+        return View(space, array.dtype, offset, array.shape, array.strides)
 
     def _make_spaces(self) -> None:
         self._origin: dict[int, int] = {}
@@ -138,8 +142,17 @@ class Binder:
         data = np.zeros(16, np.uint8)
         dtype = each.array.dtype
         each.space = Space(
-            "global", each.name, dtype, each.array.shape, each.array.strides, 0, data, 16,
-            self._claim(16), dtype.itemsize, each.written,
+            "global",
+            each.name,
+            dtype,
+            each.array.shape,
+            each.array.strides,
+            0,
+            data,
+            16,
+            self._claim(16),
+            dtype.itemsize,
+            each.written,
         )
         self._origin[id(each.space)] = each.array.__array_interface__["data"][0]
 

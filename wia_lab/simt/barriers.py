@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.events import Site
 from wia_lab.simt.groups import ENDED, RETURNED, Group, Waiter
 from wia_lab.simt.values import blend
 
 if TYPE_CHECKING:
+    from wia_lab.simt.events import Site
     from wia_lab.simt.program import Barrier, WarpOperation
     from wia_lab.simt.scheduler import Scheduler
 
@@ -49,7 +49,9 @@ class WaitingRoom:
         """Lanes come to a warp operation; they stand behind it already."""
         members = mask_of(values)
         whole = group.count == self.scheduler.live_count
-        if not self.waiters and (whole and members is None or self._all_come(group.bits, members)):
+        if not self.waiters and (
+            (whole and members is None) or self._all_come(group.bits, members)
+        ):
             self._operate(end, [(group, values)], group.bits)
             return group
         self._hold("warp", end, group, values)
@@ -151,7 +153,7 @@ class WaitingRoom:
             self.listeners.on_divergent_barrier(all_sites, first, _union(parts) & ~first, reason)
 
     def _report_missing(self, site: Site, bits: np.ndarray) -> None:
-        """Some lanes of these blocks have ended: they went around the barrier, or returned early."""
+        """Some lanes of these blocks have ended: around the barrier, or by an early return."""
         scheduler, chunk = self.scheduler, self.machine.chunk
         if scheduler.live_count == chunk.blocks * chunk.threads or site.number in self._told:
             return
@@ -191,9 +193,7 @@ class WaitingRoom:
             present = _union([(waiter.group, ()) for waiter in at_site])
             missing = np.zeros(present.size, bool)
             for waiter in at_site:
-                missing |= self._missing(
-                    waiter.group.bits, present, mask_of(waiter.values)
-                )
+                missing |= self._missing(waiter.group.bits, present, mask_of(waiter.values))
             complete = np.repeat(~missing.reshape(-1, 32).any(axis=1), 32) & present
             if complete.any():
                 self._run_warps(at_site, complete)
@@ -227,7 +227,7 @@ class WaitingRoom:
     # What cannot be met
 
     def force(self) -> bool:
-        """Let lanes go that wait for what cannot come. False when nobody waits, or for a spinner."""
+        """Let go those that wait for what cannot come. False when nobody does, or for a spinner."""
         if by_site := self._warp_waiters():
             for waiters in by_site.values():
                 present = _union([(waiter.group, ()) for waiter in waiters])

@@ -12,9 +12,8 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numba.core import errors, ir, types
 
 from wia_lab.simt.constants import literal
@@ -22,7 +21,6 @@ from wia_lab.simt.controlflow import ControlFlow
 from wia_lab.simt.conversions import conversion
 from wia_lab.simt.definedness import maybe_unset, undominated
 from wia_lab.simt.events import Site
-from wia_lab.simt.frontend import TypedFunction
 from wia_lab.simt.program import (
     Branch,
     Compute,
@@ -37,6 +35,11 @@ from wia_lab.simt.program import (
 from wia_lab.simt.spinning import SpinLoops
 from wia_lab.simt.values import UNSET, Partial
 from wia_lab.simt.written import Aliases
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wia_lab.simt.frontend import TypedFunction
 
 
 @dataclass
@@ -187,7 +190,9 @@ class Builder:
         program = self.program
         for label in self.flow.order:
             self.first[label] = self._new_segment(self.flow.rank[label])
-        program.argument_slots = tuple(self._argument(i) for i in range(len(self.typed.argument_names)))
+        program.argument_slots = tuple(
+            self._argument(i) for i in range(len(self.typed.argument_names))
+        )
         program.entry = self.first[self.flow.entry]
         program.entry_key = self.flow.entry_key()
         for label in self.flow.order:
@@ -245,7 +250,12 @@ class Builder:
                     copies.append((self.slot(target), self._incoming(target, value)))
         spin, leaves = self.spins.edge(source, label)
         return Edge(
-            self.first[label], self.flow.step(source, label), self.site(), tuple(copies), spin, leaves
+            self.first[label],
+            self.flow.step(source, label),
+            self.site(),
+            tuple(copies),
+            spin,
+            leaves,
         )
 
     @property

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 OPERATIONS = {
     name: number
@@ -84,9 +81,7 @@ def atomic_integer(
             after = before - before if before >= value else before + (value - value + 1)
         elif operation == DEC:
             after = value if before == 0 or before > value else before - 1
-        elif operation == EXCH:
-            after = value
-        elif before == comparand[lane]:
+        elif operation == EXCH or before == comparand[lane]:
             after = value
         old[lane] = before
         data[cells[lane]] = after
@@ -120,17 +115,15 @@ def atomic_float(
             after = before + value
         elif operation == SUB:
             after = before - value
-        elif operation == EXCH:
-            after = value
-        elif operation in (NANMAX, NANMIN) and before != before:
+        elif operation == EXCH or (operation in (NANMAX, NANMIN) and np.isnan(before)):
             after = value
         elif operation in (MAX, NANMAX):
-            after = value if value > before else before
+            after = max(before, value)
         elif operation in (MIN, NANMIN):
-            after = value if value < before else before
+            after = min(before, value)
         elif operation in (CAS, SWAP) and before == comparand[lane]:
             after = value
         old[lane] = before
         data[cells[lane]] = after
         new[lane] = after
-        changed[lane] = not (after == before or (after != after and before != before))
+        changed[lane] = not (after == before or (np.isnan(after) and np.isnan(before)))

@@ -16,14 +16,12 @@ SIGNATURES = {
 }
 
 
-def gather(
-    out: np.ndarray, data: np.ndarray, offsets: np.ndarray, shift: int, last: int
-) -> None:
+def gather(out: np.ndarray, data: np.ndarray, offsets: np.ndarray, shift: int, last: int) -> None:
     """Set `out` to the elements of `data` at byte `offsets`, each `1 << shift` bytes wide.
 
     Element numbers are held to 0 … `last`: the offsets of inactive lanes mean nothing.
     """
     for lane in range(out.size):
         element = offsets[lane] >> shift
-        element = element if element > 0 else 0
-        out[lane] = data[element if element < last else last]
+        element = max(0, element)
+        out[lane] = data[min(last, element)]

@@ -29,10 +29,11 @@ CONFLICTS = 8
 ROW = 6
 """Columns of a conflict: kind, cell, lane, the other's thread and moment, the present moment."""
 
-_SHADOW = (
-    "int32[:, ::1], int32[:, :, ::1], uint8[::1], boolean"
+_SHADOW = "int32[:, ::1], int32[:, :, ::1], uint8[::1], boolean"
+_ORDER = (
+    "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1],"
+    " readonly int32[:, ::1]"
 )
-_ORDER = "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1], readonly int32[:, ::1]"
 _EVENT = (
     "int64, readonly int64[::1], readonly boolean[::1], int64, int64, readonly uint8[:, ::1]"
 )
@@ -82,7 +83,7 @@ def _distance(one, other, stride):
 
 @njit
 def _insert(stamps, base, cell, kept, threads, moments, stride):
-    """Write back the first `kept` + 1 stamps: of five, one goes, but the two furthest apart stay."""
+    """Write back `kept` + 1 stamps: of five one goes, but the two furthest apart stay."""
     second, best = 1, -1
     for place in range(1, kept + 1):
         apart = _distance(threads[0], threads[place], stride)
@@ -174,7 +175,7 @@ def record(
     """
     threads, moments = scratch[0], scratch[1]
     here = site_at[now]
-    plain = mode == STORE or mode == LANDING
+    plain = mode in (STORE, LANDING)
     base = 4 if mode == ATOMIC else 0
     checks = 4 if mode == LOAD else 0  # the first stamps that can conflict with this access
     ends = 4 if mode == ATOMIC else 8

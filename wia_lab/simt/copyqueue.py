@@ -8,11 +8,12 @@ kernel that does not wait, or writes the source too early, sees it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.events import AsyncCopy, Site
+if TYPE_CHECKING:
+    from wia_lab.simt.events import AsyncCopy, Site
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ class CopyQueue:
         self.machine.listeners.on_async_commit(site, lanes, copies)
 
     def wait(self, site: Site, lanes: np.ndarray, pending: int | None) -> None:
-        """Lanes wait until at most `pending` of their groups have not landed; None for all copies."""
+        """Lanes wait until at most `pending` of their groups are under way; None: for all copies."""
         arrived = {}
         for entry in list(self.pending):
             if pending is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Iterable
 
 from numba.core import types
@@ -33,14 +32,12 @@ _PLANE = [
     signature(_f8, types.uint64, types.uint64),
     *_BINARY,
 ]
-_TEST = [
-    signature(types.boolean, kind) for kind in (types.int64, types.uint64, types.float32, _f8)
-]
+_TEST = [signature(types.boolean, kind) for kind in (types.int64, types.uint64, types.float32, _f8)]
 
 _MATH: dict[str, list[Signature]] = {
     "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians "
     "sinh tanh tan": _UNARY,
-    "sin cos ceil floor sqrt log log2 log10 exp fabs trunc": [*_UNARY, signature(_f2, _f2)],
+    "sin cos ceil floor sqrt log log2 log10 exp exp2 fabs trunc": [*_UNARY, signature(_f2, _f2)],
     "atan2 hypot": _PLANE,
     "copysign fmod nextafter remainder": _BINARY,
     "pow": [*_BINARY, *(signature(kind, kind, types.int32) for kind in _FLOATS)],
@@ -49,8 +46,6 @@ _MATH: dict[str, list[Signature]] = {
     "isinf isnan isfinite": _TEST,
     "modf": [signature(types.UniTuple(kind, 2), kind) for kind in (_f8, _f4)],
 }
-if sys.version_info >= (3, 11):
-    _MATH["exp2"] = [*_UNARY, signature(_f2, _f2)]
 
 
 def _declare(function: object, cases: Iterable[Signature]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from numba.core import ir
 
-from wia_lab.simt.controlflow import ControlFlow
+if TYPE_CHECKING:
+    from wia_lab.simt.controlflow import ControlFlow
 
 
 def undominated(flow: ControlFlow) -> set[str]:
@@ -23,7 +26,8 @@ def undominated(flow: ControlFlow) -> set[str]:
         for number, inst in enumerate(flow.blocks[label].body):
             for name in _uses(inst):
                 defined = any(
-                    (where == label and at < number) or (where != label and where in dominators[label])
+                    (where == label and at < number)
+                    or (where != label and where in dominators[label])
                     for where, at in places.get(name, ())
                 )
                 if not defined:

@@ -1,22 +1,16 @@
-"""Device functions: typing Python source, once for each set of argument types.
-
-A function is told apart by its code and by the globals and closure values it reads, those of the
-functions that it calls included. So a changed constant or a redefined helper gives a new typed
-function, and a cell run again without change does not.
-"""
+"""Device functions: typing Python source, once for each set of argument types."""
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature as python_signature
-from types import CodeType, FunctionType
+from types import FunctionType
+from typing import ClassVar
 
-import numpy as np
-from numba.core import bytecode, compiler, errors, ir, types
+from numba.core import compiler, errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
 from numba.core.target_extension import dispatcher_registry, jit_registry, target_override
@@ -25,6 +19,7 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.typing.templates import Signature, fold_arguments, make_concrete_template, signature
 
 from wia_lab.simt import declarations_arrays, refusals  # noqa: F401
+from wia_lab.simt.snapshots import Declared, declared, token
 from wia_lab.simt.typing_context import TARGET, SimtTarget, TypingContext
 
 _FUNCTIONS_KEPT = 512
@@ -101,14 +96,19 @@ class DeviceFunctionType(types.Dispatcher):
 
 
 class DeviceFunction:
-    """A Python function as the device sees it; what Numba calls a dispatcher."""
+    """A Python function as the device sees it; what Numba calls a dispatcher.
 
-    def __init__(self, py_func: FunctionType) -> None:
+    `declared` are the signatures that it was decorated with; if there are any, calls convert their
+    arguments to one of them.
+    """
+
+    def __init__(self, py_func: FunctionType, signatures: tuple[Declared, ...] = ()) -> None:
         self.py_func = py_func
+        self.declared = signatures
         self.pysig = python_signature(py_func)
         self.overloads: dict[tuple[types.Type, ...], _Overload] = {}
         self.is_compiling = 0
-        self._typed: dict[tuple[tuple[types.Type, ...], bool], TypedFunction] = {}
+        self._typed: dict[tuple[tuple[types.Type, ...], types.Type | None], TypedFunction] = {}
 
     def __repr__(self) -> str:
         return f"device function {self.py_func.__qualname__}"
@@ -147,7 +147,11 @@ class DeviceFunction:
     ) -> tuple[type, object, tuple[types.Type, ...], dict]:
         """Numba's question about a call: type it, answer with a template of all signatures."""
         pysig, folded = self.fold_argument_types(args, kws)
-        self.specialise(tuple(folded))
+        if self.declared and not self.is_compiling:
+            for each in self.declared:
+                self._specialise(each.arguments, each.result)
+        else:
+            self.specialise(tuple(folded))
         name = self.py_func.__name__
         template = make_concrete_template(
             f"CallTemplate({name})", key=name, signatures=self.nopython_signatures
@@ -168,86 +172,46 @@ class DeviceFunction:
 
         A kernel must return nothing.
         """
-        key = (argument_types, kernel)
-        if key not in self._typed:
-            self.is_compiling += 1
-            try:
-                typed = _type(self.py_func, argument_types, types.none if kernel else None)
-            finally:
-                self.is_compiling -= 1
-            self._typed[key] = typed
-            self.overloads[argument_types] = _Overload(
-                _Descriptor(self.py_func.__module__, typed.name, typed.ir.func_id.unique_id),
-                signature(typed.return_type, *argument_types),
-            )
-        return self._typed[key]
+        return self._specialise(argument_types, types.none if kernel else None)
+
+    def _specialise(
+        self, argument_types: tuple[types.Type, ...], return_type: types.Type | None
+    ) -> TypedFunction:
+        key = (argument_types, return_type)
+        if key in self._typed:
+            return self._typed[key]
+        self.is_compiling += 1
+        try:
+            typed = _type(self.py_func, argument_types, return_type)
+        finally:
+            self.is_compiling -= 1
+        self._typed[key] = typed
+        if return_type is not None:  # calls ask by argument types alone
+            self._typed.setdefault((argument_types, None), typed)
+        self.overloads[argument_types] = _Overload(
+            _Descriptor(self.py_func.__module__, typed.name, typed.ir.func_id.unique_id),
+            signature(typed.return_type, *argument_types),
+        )
+        return typed
 
 
 _functions: dict[object, tuple[DeviceFunction, list[object]]] = {}
 
 
-def device_function(py_func: FunctionType) -> DeviceFunction:
-    """The device function of `py_func` with the globals and closure values that it has now."""
+def device_function(function: object) -> DeviceFunction:
+    """The device function of a Python function, or of an object that holds one as `.py_func`.
+
+    It has the globals and closure values that the function has now. ValueError for a function
+    that @njit compiled for given signatures only, as numba-cuda raises.
+    """
     held: list[object] = []
-    key = _token(py_func, held, [])
+    key = token(function, held, [])
     if key not in _functions:
         if len(_functions) >= _FUNCTIONS_KEPT:
             _functions.clear()
-        _functions[key] = (DeviceFunction(py_func), held)
+        source = getattr(function, "py_func", function)
+        _functions[key] = (DeviceFunction(source, declared(function)), held)
     return _functions[key][0]
-
-
-def _token(value: object, held: list[object], open_functions: list[object]) -> object:
-    """What tells `value` from others when read by a kernel; `held` keeps identities valid."""
-    source = value if isinstance(value, FunctionType) else getattr(value, "py_func", None)
-    if isinstance(source, FunctionType):
-        return _function_token(source, held, open_functions)
-    if isinstance(value, np.ndarray):
-        digest = hashlib.sha256(np.ascontiguousarray(value).view(np.uint8).data).digest()
-        return ("array", value.shape, str(value.dtype), value.strides, digest)
-    if isinstance(value, tuple):
-        return (type(value), *(_token(each, held, open_functions) for each in value))
-    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
-        return (type(value), repr(value))
-    held.append(value)
-    return ("object", id(value))
-
-
-def _function_token(
-    function: FunctionType, held: list[object], open_functions: list[object]
-) -> object:
-    if function in open_functions:
-        return ("recursion", open_functions.index(function))
-    open_functions.append(function)
-    try:
-        read = [
-            (name, _token(value, held, open_functions))
-            for name, value in _read(function)
-        ]
-        defaults = _token(function.__defaults__ or (), held, open_functions)
-    finally:
-        open_functions.pop()
-    return (function.__code__, function.__code__.co_filename, defaults, tuple(read))
-
-
-def _read(function: FunctionType) -> Iterator[tuple[str, object]]:
-    """Names and values of the globals and closure cells that a function may read."""
-    for name in sorted(_global_names(function.__code__)):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet: Numba says so when the name is read
-            continue
-
-
-def _global_names(code: CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _global_names(constant)
-    return names
 
 
 class _LoweringRegistry:
@@ -306,7 +270,7 @@ class _InlineCompiler:
 
     targetdescr = _Description
     pipeline_class = _Pipeline
-    locals: dict[str, types.Type] = {}
+    locals: ClassVar[dict[str, types.Type]] = {}
 
 
 class _SimtDispatcher:
@@ -320,8 +284,8 @@ def _jit(**options: object) -> object:
 
 dispatcher_registry[SimtTarget] = _SimtDispatcher
 jit_registry[SimtTarget] = _jit
-_Description.typing_context.device_function = lambda py_func: DeviceFunctionType(
-    device_function(py_func)
+_Description.typing_context.device_function = lambda function: DeviceFunctionType(
+    device_function(function)
 )
 
 

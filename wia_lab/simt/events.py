@@ -63,13 +63,17 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     sites: tuple[Site, ...]
-    has_fences: bool  # the program holds a thread fence: plain barriers do not tell all of the order
+    has_fences: (
+        bool  # the program holds a thread fence: plain barriers do not tell all of the order
+    )
     device: str
 
     def thread_name(self, chunk: Chunk, lane: int) -> str:
         """`thread 5 of block 2`, with as many coordinates as the launch has."""
         block, thread = chunk.first_block + lane // chunk.stride, lane % chunk.stride
-        return f"thread {_coordinates(thread, self.block)} of block {_coordinates(block, self.grid)}"
+        return (
+            f"thread {_coordinates(thread, self.block)} of block {_coordinates(block, self.grid)}"
+        )
 
 
 def _coordinates(linear: int, extent: tuple[int, int, int]) -> str:
@@ -84,7 +88,7 @@ def _coordinates(linear: int, extent: tuple[int, int, int]) -> str:
 class Access:
     """One load, store or atomic, executed by the active lanes of a group.
 
-    It is reported before the memory changes. Lanes out of bounds have been taken out of `active`.
+    It is reported before the memory changes; an atomic after, as `changed` must be known. Lanes out of bounds have been taken out of `active`.
     `offsets` are bytes from the start of `space.data`; those of inactive lanes mean nothing, but
     stay inside `space.data`. `values` is what a plain store writes (one a lane, or one for all).
     """
@@ -141,16 +145,13 @@ class Listener:
         """A chunk begins. Its shared and local spaces are fresh, and uninitialised."""
 
     def on_segment(self, segment: object, active: Lanes) -> None:
-        """A straight piece of code runs; `segment.operations` has its instruction counts by line."""
+        """A straight piece of code runs; `segment.operations` counts its instructions by line."""
 
     def on_access(self, access: Access) -> None:
         """One load, store or atomic of all active lanes, before it takes effect."""
 
     def on_declare(self, space: Space, lanes: Lanes, site: Site) -> None:
-        """Lanes declare a local array, at first or anew: what it holds is undefined from here on."""
-
-    def on_declare(self, space: Space, lanes: Lanes, site: Site) -> None:
-        """Lanes execute the declaration of a local array, perhaps again: its content is undefined."""
+        """Lanes declare a local array, at first or anew: from here on its content is undefined."""
 
     def on_out_of_bounds(self, event: OutOfBounds) -> None:
         """Lanes indexed outside an array."""
@@ -176,7 +177,9 @@ class Listener:
         Every one of them (syncwarp, shuffles, votes, match) orders memory among its members.
         """
 
-    def on_fence(self, site: Site, lanes: Lanes, scope: Literal["block", "device", "system"]) -> None:
+    def on_fence(
+        self, site: Site, lanes: Lanes, scope: Literal["block", "device", "system"]
+    ) -> None:
         """Lanes executed a thread fence."""
 
     def on_divergent_barrier(

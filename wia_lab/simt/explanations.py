@@ -29,9 +29,11 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, sentence in (
         (
             rf"Function\(<cuda\.((?:shared|local)\.array)>\){_GIVEN}",
-            "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal or a "
-            "global constant (an expression goes into a global: SIZE = TILE + 2), and dtype a "
-            "type; given ({1})",
+            (
+                "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal or a "
+                "global constant (an expression goes into a global: SIZE = TILE + 2), and dtype a "
+                "type; given ({1})"
+            ),
         ),
         (
             r"Function\(<cuda\.(grid|gridsize)>\)",
@@ -44,8 +46,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             rf"Function\(<cuda\.(shfl_\w+)>\){_GIVEN}",
-            "cuda.{0} takes (mask, value, lane) with value an int32, int64, float32 or float64; "
-            "given ({1})",
+            (
+                "cuda.{0} takes (mask, value, lane) with value an int32, int64, float32 or float64; "
+                "given ({1})"
+            ),
         ),
         (
             rf"Function\(<cuda\.((?:all|any|eq|ballot)_sync)>\){_GIVEN}",
@@ -64,21 +68,29 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "cuda.{0} works on arrays of integers and floats of 32 and 64 bits; given ({1})",
         ),
         (
-            r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*?"
-            r"(?:TypingError|RequireLiteralValue): ([^\n]+)",
+            (
+                r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*?"
+                r"(?:TypingError|RequireLiteralValue): ([^\n]+)"
+            ),
             "{0}",
         ),
         (
-            r"Function\(<class '(?:str|repr)'>\)|Function\(<built-in function (?:mod|add)>\)"
-            r".*?>>> \w+\((?:Literal\[str\]|unicode)",
-            "a kernel cannot make texts (no f-string, no str(), no %, no +): print takes several "
-            "values, as in print('i', i)",
+            (
+                r"Function\(<class '(?:str|repr)'>\)|Function\(<built-in function (?:mod|add)>\)"
+                r".*?>>> \w+\((?:Literal\[str\]|unicode)"
+            ),
+            (
+                "a kernel cannot make texts (no f-string, no str(), no %, no +): print takes several "
+                "values, as in print('i', i)"
+            ),
         ),
         (r"Untyped global name '(\w+)'.*?(it is known only[^\n]*)", "{0}: {1}"),
         (
             r"Untyped global name '(\w+)'[^\n]*<class 'function'>",
-            "{0} is a plain Python function: decorate it with @cuda.jit(device=True) to call it "
-            "from a kernel",
+            (
+                "{0} is a plain Python function: decorate it with @cuda.jit(device=True) to call it "
+                "from a kernel"
+            ),
         ),
         (
             r"Untyped global name '(\w+)'[^\n]*<class '([^']+)'>",
@@ -93,8 +105,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "{2} is {0} on one path and {1} on another: use a name for each, or convert",
         ),
         (
-            r"No implementation of function Function\(<(?:built-in )?function (\w+)[^>]*>\)"
-            r".*?(?:Only accept returning|cannot allocate)",
+            (
+                r"No implementation of function Function\(<(?:built-in )?function (\w+)[^>]*>\)"
+                r".*?(?:Only accept returning|cannot allocate)"
+            ),
             "{0}() " + _NEW_ARRAY,
         ),
         (
@@ -102,7 +116,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "a device function can return an array only if it was given it: pass the array in",
         ),
         (r"Unknown attribute 'append' of type list|empty list", _NO_LIST),
-        (r"Unknown attribute '(\w+)' of type Module\(<module '(\w+)'", "{1} has no {0} in a kernel"),
+        (
+            r"Unknown attribute '(\w+)' of type Module\(<module '(\w+)'",
+            "{1} has no {0} in a kernel",
+        ),
         (r"Unknown attribute '(\w+)' of type ([^\n]+)", "{1} has no {0} in a kernel"),
         (
             r"Use of unsupported opcode \((\w+)\)",

@@ -29,6 +29,7 @@ from __future__ import annotations
 import threading
 from types import FunctionType
 
+import numba
 import numpy as np
 from numba.core import errors, ir, types
 from numba.core.typing.templates import Signature
@@ -55,6 +56,15 @@ __all__ = [
     "type_function",
     "typeof",
 ]
+
+SUPPORTED_NUMBA = (0, 68)
+
+if tuple(numba.version_info[:2]) != SUPPORTED_NUMBA:
+    raise ImportError(
+        f"wia_lab's simulator uses the front end of Numba {'.'.join(map(str, SUPPORTED_NUMBA))}, "
+        f"and numba {numba.__version__} is installed: run "
+        f'pip install "numba=={".".join(map(str, SUPPORTED_NUMBA))}.*"'
+    )
 
 _lock = threading.RLock()
 
@@ -116,10 +126,8 @@ def _typeof_interface(interface: dict[str, object]) -> types.Array:
     dtype = np.dtype(interface["typestr"])
     shape, strides = interface["shape"], interface.get("strides")
     pattern = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
-    if pattern.flags.c_contiguous:
-        layout = "C"
-    else:
-        layout = "F" if pattern.flags.f_contiguous else "A"
+    contiguous = (("C", pattern.flags.c_contiguous), ("F", pattern.flags.f_contiguous))
+    layout = next((order for order, holds in contiguous if holds), "A")
     readonly = bool(interface["data"][1])
     return types.Array(from_dtype(dtype), len(shape), layout, readonly=readonly)
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.events import Access, Site
-
 if TYPE_CHECKING:
+    from wia_lab.simt.events import Access, Site
     from wia_lab.simt.machine import Machine
     from wia_lab.simt.program import Program, Segment
 
@@ -20,7 +19,18 @@ ENDED, RETURNED, STOPPED = 1, 2, 3  # how a lane ended: at the end, by `return`,
 class Frame:
     """The variables of one call, for all lanes that made it together."""
 
-    __slots__ = ("count", "entered", "machine", "parent", "positions", "prefix", "program", "resume", "slots", "target")
+    __slots__ = (
+        "count",
+        "entered",
+        "machine",
+        "parent",
+        "positions",
+        "prefix",
+        "program",
+        "resume",
+        "slots",
+        "target",
+    )
 
     def __init__(
         self,
@@ -50,7 +60,18 @@ class Frame:
 class Group:
     """Threads that stand at the same place in the same iteration."""
 
-    __slots__ = ("bits", "count", "frame", "key", "machine", "merge", "parked", "reads", "segment", "slots")
+    __slots__ = (
+        "bits",
+        "count",
+        "frame",
+        "key",
+        "machine",
+        "merge",
+        "parked",
+        "reads",
+        "segment",
+        "slots",
+    )
 
     def __init__(
         self, frame: Frame, segment: Segment, key: tuple[int, ...], bits: np.ndarray, count: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,10 +19,12 @@ from wia_lab.simt.frontend import TypedFunction, type_function, typeof
 from wia_lab.simt.hazards import Hazards
 from wia_lab.simt.inflight import InFlightRecorder
 from wia_lab.simt.machine import Machine
-from wia_lab.simt.program import Program
 from wia_lab.simt.report import Report, build_report
 from wia_lab.simt.scheduler import Scheduler
 from wia_lab.simt.stepping import Replay, Tracer
+
+if TYPE_CHECKING:
+    from wia_lab.simt.program import Program
 
 CHUNK_LANES = 16384
 """Lanes that run together: vectors of this length stay in the second-level cache."""
@@ -125,12 +127,22 @@ def run(
     counters, hazards, inflight = Counters(), Hazards(), InFlightRecorder()
     own = [counters, inflight, hazards] if tracer is None else [tracer]
     bus = Broadcast([*own, *listeners])
-    replay = None if tracer else Replay(
-        lambda again, walker: run(
-            py_func, grid, block, again, shared_bytes=shared_bytes, device=device, tracer=walker,
-            warp_order=warp_order,
-        ),
-        args,
+    replay = (
+        None
+        if tracer
+        else Replay(
+            lambda again, walker: run(
+                py_func,
+                grid,
+                block,
+                again,
+                shared_bytes=shared_bytes,
+                device=device,
+                tracer=walker,
+                warp_order=warp_order,
+            ),
+            args,
+        )
     )
     binder = Binder(typed, program, library)
     with np.errstate(all="ignore"):
@@ -204,7 +216,9 @@ def _print(machine: Machine) -> None:
         print(line)  # noqa: T201 (what the kernel prints)
 
 
-def _located(launch: Launch, chunk: Chunk, failure: tuple[Any, int, BaseException]) -> BaseException:
+def _located(
+    launch: Launch, chunk: Chunk, failure: tuple[Any, int, BaseException]
+) -> BaseException:
     site, lane, error = failure
     where = f"line {site.line}, {launch.thread_name(chunk, lane)}"
     error.args = (f"{where}: {error.args[0] if error.args else type(error).__name__}",)
@@ -250,7 +264,10 @@ def _extent(extent: Any, what: str) -> tuple[int, int, int]:
 def _check_limits(
     sheet: machines.Device, name: str, grid: tuple[int, int, int], block: tuple[int, int, int]
 ) -> None:
-    for what, extents, most in (("grid", grid, sheet.grid_extent), ("block", block, sheet.block_extent)):
+    for what, extents, most in (
+        ("grid", grid, sheet.grid_extent),
+        ("block", block, sheet.block_extent),
+    ):
         for axis, extent, limit in zip("xyz", extents, most, strict=True):
             if not 1 <= extent <= limit:
                 raise LaunchError(

@@ -26,7 +26,9 @@ class Machine:
 
     fallback = 0  # byte offset that inactive lanes get: inside every space
 
-    def __init__(self, launch: Launch, chunk: Chunk, listeners: Listener, shared_bytes: int) -> None:
+    def __init__(
+        self, launch: Launch, chunk: Chunk, listeners: Listener, shared_bytes: int
+    ) -> None:
         self.launch, self.chunk, self.listeners = launch, chunk, listeners
         self.shared_bytes = shared_bytes
         self.lanes = chunk.lanes
@@ -133,7 +135,7 @@ class Machine:
             )
 
     def dynamic_shared(self, dtype: np.dtype, name: str, line: int) -> View:
-        """The block's dynamic shared memory, seen as an array: all such arrays begin at its start."""
+        """The block's dynamic shared memory as an array: all such arrays begin at its start."""
         count = self.shared_bytes // dtype.itemsize
         shape = (self.shared_bytes,)
         space = self.declare("dynamic", "shared", name, np.dtype(np.uint8), shape, line, 1)
@@ -150,7 +152,9 @@ class Machine:
 
     # Loads and stores
 
-    def load(self, view: Value, indices: tuple[Value, ...], active: np.ndarray, site: Site) -> Value:
+    def load(
+        self, view: Value, indices: tuple[Value, ...], active: np.ndarray, site: Site
+    ) -> Value:
         """`view[indices]` in the active lanes."""
         if isinstance(view, Choice):
             return self.each_option(view, active, lambda v, m: self.load(v, indices, m, site))
@@ -172,8 +176,7 @@ class Machine:
         size = dtype.itemsize
         if space.granule % size and np.any(offsets % size):
             cells = self.spread(offsets)[:, None] + np.arange(size)
-            found = space.data.take(cells, mode="clip").view(dtype)[:, 0]
-            return found
+            return space.data.take(cells, mode="clip").view(dtype)[:, 0]
         typed = self.typed(space, dtype)
         if isinstance(offsets, np.ndarray):
             unsigned = _UNSIGNED.get(size)
@@ -217,7 +220,9 @@ class Machine:
             space.data[cells] = np.ascontiguousarray(written).view(np.uint8).reshape(-1, size)
         else:
             shift = _SHIFTS.get(size)
-            self.typed(space, dtype)[chosen >> shift if shift is not None else chosen // size] = values
+            self.typed(space, dtype)[chosen >> shift if shift is not None else chosen // size] = (
+                values
+            )
         self.changed(space, offsets, active)
 
     def spread(self, offsets: Value) -> np.ndarray:

@@ -9,9 +9,10 @@ instances lie one after another in `data`, `stride` bytes apart.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 GLOBAL_ALIGNMENT = 256  # bytes: what cudaMalloc aligns to
 SHARED_ALIGNMENT = 128  # bytes: all 32 banks, so that instances of a chunk keep their banks

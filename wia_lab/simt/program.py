@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.controlflow import Step
-from wia_lab.simt.events import Site
 from wia_lab.simt.values import Value
 
 if TYPE_CHECKING:
+    from wia_lab.simt.controlflow import Step
+    from wia_lab.simt.events import Site
     from wia_lab.simt.groups import Group
     from wia_lab.simt.machine import Machine
     from wia_lab.simt.scheduler import Scheduler
@@ -83,6 +83,8 @@ class End:
 
 @dataclass(eq=False, slots=True)
 class Jump(End):
+    """One way on."""
+
     edge: Edge
     site: Site
 
@@ -95,6 +97,8 @@ class Jump(End):
 
 @dataclass(eq=False, slots=True)
 class Branch(End):
+    """Two ways on: lanes may part."""
+
     condition: int
     edges: tuple[Edge, Edge]  # taken when true, when false
     site: Site
@@ -114,6 +118,8 @@ class Branch(End):
 
 @dataclass(eq=False, slots=True)
 class Return(End):
+    """Back to the caller; from a kernel, the end of the lane."""
+
     value: int
     explicit: bool  # a `return` statement, not the end of the function
     site: Site
@@ -277,4 +283,3 @@ def _needed(way: Edge | Segment) -> set[int]:
         return set(way.live_in)
     targets = {target for target, _ in way.copies}
     return (set(way.target.live_in) - targets) | {source for _, source in way.copies}
-

@@ -15,23 +15,64 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba.core import errors, ir, types
-from numba.core.typing.templates import Signature
 
 from wia_lab.simt import stubs
 from wia_lab.simt.declarations import Dim3Type
 
 if TYPE_CHECKING:
+    from numba.core.typing.templates import Signature
+
     from wia_lab.simt.device_functions import TypedFunction
 
 #: NumPy ufuncs that numba-cuda can lower; the others raise KeyError there.
 UFUNCS = frozenset(
     getattr(np, name)
-    for name in (
-        "arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor "
-        "conjugate cos cosh deg2rad degrees divide equal fmax fmin greater greater_equal hypot invert "
-        "isnan left_shift less less_equal log log10 log2 logical_and logical_not logical_or "
-        "logical_xor maximum minimum not_equal rad2deg radians right_shift sin sinh tan tanh"
-    ).split()
+    for name in [
+        "arccos",
+        "arccosh",
+        "arcsin",
+        "arcsinh",
+        "arctan",
+        "arctan2",
+        "arctanh",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "conjugate",
+        "cos",
+        "cosh",
+        "deg2rad",
+        "degrees",
+        "divide",
+        "equal",
+        "fmax",
+        "fmin",
+        "greater",
+        "greater_equal",
+        "hypot",
+        "invert",
+        "isnan",
+        "left_shift",
+        "less",
+        "less_equal",
+        "log",
+        "log10",
+        "log2",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "maximum",
+        "minimum",
+        "not_equal",
+        "rad2deg",
+        "radians",
+        "right_shift",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    ]
 )
 
 _IN_PLACE = {
@@ -58,7 +99,22 @@ _NEW_ARRAY = (
 
 #: Methods and functions of arrays that type but do not lower, by name: class and what is wrong.
 _CALLS: dict[str, tuple[str, str]] = dict.fromkeys(
-    "astype copy conj conjugate cumprod cumsum dot max min nonzero repeat take clip where".split(),
+    [
+        "astype",
+        "copy",
+        "conj",
+        "conjugate",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "max",
+        "min",
+        "nonzero",
+        "repeat",
+        "take",
+        "clip",
+        "where",
+    ],
     ("TypingError", _NEW_ARRAY),
 ) | {
     "ravel": ("NumbaTypeError", f"may copy the array, and a kernel cannot allocate: {_LOOP}"),
@@ -108,7 +164,7 @@ def check(typed: TypedFunction) -> None:
     found = sorted(_refusals(typed), key=lambda each: each[0].line)
     if found:
         loc, refusal = found[0]
-        # Numba's own implementations are tried in turn: one with a ufunc that a GPU has not is none.
+        # Numba tries its own implementations in turn: one with a ufunc that a GPU lacks is none.
         internal = (typed.py_func.__module__ or "").startswith("numba.")
         name = "TypingError" if internal and refusal.error == "KeyError" else refusal.error
         raise error_class(name)(refusal.sentence, loc=loc)
@@ -259,7 +315,9 @@ def _ufunc(ufunc: np.ufunc, signature: Signature, name: str) -> Refusal | None:
     return None
 
 
-_MATH_TWINS = frozenset("sqrt exp exp2 expm1 log1p floor ceil trunc fabs fmod isinf".split())
+_MATH_TWINS = frozenset(
+    ["sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs", "fmod", "isinf"]
+)
 
 
 def _atomic(stub: stubs.Stub, signature: Signature) -> Refusal | None:

@@ -14,13 +14,13 @@ import numpy as np
 
 from wia_lab.errors import SimulationLimit
 from wia_lab.simt.barriers import WaitingRoom
-from wia_lab.simt.events import Site
 from wia_lab.simt.groups import ENDED, RETURNED, STOPPED, Frame, Group, Parked
-from wia_lab.simt.machine import Machine
-from wia_lab.simt.program import Branch, Call, Edge, Program
 from wia_lab.simt.values import blend
 
 if TYPE_CHECKING:
+    from wia_lab.simt.events import Site
+    from wia_lab.simt.machine import Machine
+    from wia_lab.simt.program import Branch, Call, Edge, Program
     from wia_lab.simt.stepping import Tracer
 
 MAX_SEGMENTS = 5_000_000  # a chunk: minutes of work
@@ -124,8 +124,8 @@ class Scheduler:
     def _stop(self, group: Group) -> None:
         where = group.segment.site
         raise SimulationLimit(
-            f"{where.file.rpartition('/')[2]} line {where.line}: {self.machine.launch.kernel} still "
-            f"runs after {MAX_SEGMENTS:,} steps: is there a loop that never ends, or should the "
+            f"{where.file.rpartition('/')[2]} line {where.line}: {where.function} still runs "
+            f"after {MAX_SEGMENTS:,} steps: is there a loop that never ends, or should the "
             "launch be smaller?"
         )
 
@@ -243,7 +243,7 @@ class Scheduler:
     # Forward progress
 
     def _went_round(self, group: Group, edge: Edge) -> Group | None:
-        """A loop that waits for memory begins anew: has anything changed since the last round?"""
+        """Begin a new round of a loop that waits for memory; stand aside if nothing has changed."""
         slots, machine = group.slots, self.machine
         state = tuple(slots[slot] for slot in edge.spin)
         before, reads = group.parked, group.reads

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from numba.core import ir, types
 
 from wia_lab.simt import stubs
-from wia_lab.simt.controlflow import Loop
 from wia_lab.simt.stubs import Stub
 
 if TYPE_CHECKING:
     from wia_lab.simt.build import Builder
+    from wia_lab.simt.controlflow import Loop
 
 
 class SpinLoops:

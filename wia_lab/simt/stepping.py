@@ -166,7 +166,9 @@ class Tracer(Listener):
         active = access.active[self._lanes]
         offsets = access.offsets[self._lanes]
         space = access.space
-        base = space.base - (offsets // space.stride * space.stride if space.kind != "global" else 0)
+        base = space.base - (
+            offsets // space.stride * space.stride if space.kind != "global" else 0
+        )
         addresses = np.broadcast_to(base, offsets.shape) + offsets
         self._touches.append(
             Touch(
@@ -210,7 +212,9 @@ def _where(active: np.ndarray, values: list[Any]) -> tuple[Any, ...]:
 class Replay:
     """Runs a launch again, on copies of its arguments, for the steps of one warp."""
 
-    def __init__(self, rerun: Callable[[tuple[Any, ...], Tracer], None], args: Sequence[Any]) -> None:
+    def __init__(
+        self, rerun: Callable[[tuple[Any, ...], Tracer], None], args: Sequence[Any]
+    ) -> None:
         size = sum(_nbytes(each) for each in args)
         self._rerun, self._size = rerun, size
         self._args = tuple(map(_copy, args)) if size <= MAX_KEPT_BYTES else None

@@ -12,8 +12,10 @@ _WARP = " `mask` names the lanes that take part; each must come."
 OPERATIONS: dict[str, tuple[str, str]] = {
     "grid": (
         "grid(ndim)",
-        "This thread's place in the whole grid: an int64 for ndim 1, a tuple for 2 and 3. `ndim` "
-        "is a literal.",
+        (
+            "This thread's place in the whole grid: an int64 for ndim 1, a tuple for 2 and 3. `ndim` "
+            "is a literal."
+        ),
     ),
     "gridsize": (
         "gridsize(ndim)",
@@ -49,8 +51,10 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     ),
     "threadfence_system": (
         "threadfence_system()",
-        "What this thread wrote before is seen by all devices and the host before what it writes "
-        "after.",
+        (
+            "What this thread wrote before is seen by all devices and the host before what it writes "
+            "after."
+        ),
     ),
     "shfl_sync": ("shfl_sync(mask, value, src_lane)", "`value` of lane `src_lane`." + _WARP),
     "shfl_up_sync": (
@@ -92,9 +96,11 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     "nanosleep": ("nanosleep(ns)", "Let this thread rest for about `ns` nanoseconds."),
     "cp_async": (
         "cp_async(dst, dst_index, src, src_index, count=1)",
-        "This thread begins to copy `count` elements, 4, 8 or 16 bytes in all, from the global "
-        "array `src` to the shared array `dst`. Indices are integers or tuples of integers and "
-        "never count from the end; `count` is a literal or a global constant.",
+        (
+            "This thread begins to copy `count` elements, 4, 8 or 16 bytes in all, from the global "
+            "array `src` to the shared array `dst`. Indices are integers or tuples of integers and "
+            "never count from the end; `count` is a literal or a global constant."
+        ),
     ),
     "cp_async_commit_group": (
         "cp_async_commit_group()",
@@ -102,20 +108,26 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     ),
     "cp_async_wait_group": (
         "cp_async_wait_group(n)",
-        "Wait until at most `n` of this thread's newest groups are still copying. `n` is a "
-        "literal or a global constant. Other threads see the copies after a barrier.",
+        (
+            "Wait until at most `n` of this thread's newest groups are still copying. `n` is a "
+            "literal or a global constant. Other threads see the copies after a barrier."
+        ),
     ),
     "cp_async_wait_all": (
         "cp_async_wait_all()",
-        "Wait until all copies of this thread are done, committed or not. Other threads see them "
-        "after a barrier.",
+        (
+            "Wait until all copies of this thread are done, committed or not. Other threads see them "
+            "after a barrier."
+        ),
     ),
     "copy_dram_to_sram_async": (
         "copy_dram_to_sram_async(dst, src, start, count, width=1)",
-        "All threads of the block begin to set dst[j] = src[start + j] for 0 <= j < `count`; "
-        "elements outside `src` arrive as zero. Thread t copies elements t * width and on, then "
-        "those one block of threads further. It does not commit. `count` and `width` are "
-        "literals or global constants.",
+        (
+            "All threads of the block begin to set dst[j] = src[start + j] for 0 <= j < `count`; "
+            "elements outside `src` arrive as zero. Thread t copies elements t * width and on, then "
+            "those one block of threads further. It does not commit. `count` and `width` are "
+            "literals or global constants."
+        ),
     ),
     "async_copy_wait_all": (
         "async_copy_wait_all()",

@@ -107,10 +107,10 @@ def _functions(prefix: str, table: dict[str, str], source: str) -> dict[str, Stu
     }
 
 
-threadIdx = Dim3("threadIdx", "threadIdx.x, .y, .z", "This thread's place in its block.")
-blockIdx = Dim3("blockIdx", "blockIdx.x, .y, .z", "This block's place in the grid.")
-blockDim = Dim3("blockDim", "blockDim.x, .y, .z", "Threads a block, in each direction.")
-gridDim = Dim3("gridDim", "gridDim.x, .y, .z", "Blocks in the grid, in each direction.")
+threadIdx = Dim3("threadIdx", "threadIdx.x, .y, .z", "This thread's place in its block.")  # noqa: N816
+blockIdx = Dim3("blockIdx", "blockIdx.x, .y, .z", "This block's place in the grid.")  # noqa: N816
+blockDim = Dim3("blockDim", "blockDim.x, .y, .z", "Threads a block, in each direction.")  # noqa: N816
+gridDim = Dim3("gridDim", "gridDim.x, .y, .z", "Blocks in the grid, in each direction.")  # noqa: N816
 laneid = Stub("laneid", "laneid", "This thread's lane in its warp, 0 to 31, an int32.")
 warpsize = Stub("warpsize", "warpsize", "Threads a warp, 32 on every device so far, an int32.")
 
@@ -125,7 +125,8 @@ shared = Namespace(
     array=Stub(
         "shared.array",
         f"shared.array{_ARRAY}",
-        "An array that all threads of a block share, its content undefined at the start." + _SHAPE
+        "An array that all threads of a block share, its content undefined at the start."
+        + _SHAPE
         + " Shape 0 is the dynamic shared memory given at launch.",
     ),
 )

@@ -20,7 +20,7 @@ from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import RegistryLoader, builtin_registry
 from numba.misc.special import literal_unroll
 
-from wia_lab.simt import declarations, declarations_math, stubs
+from wia_lab.simt import declarations, declarations_math, declarations_memory, stubs  # noqa: F401
 
 TARGET = "wia_lab_simt"
 
@@ -61,7 +61,10 @@ _TEXTS = frozenset({"integer_str", "integer_repr", "boolean_str"})
 _LATE = {
     re.compile(r"of type array\(|NumPy function|<function \w+ at"): ("numba.np.arraymath",),
     re.compile(r"'cmath'"): ("numba.cpython.cmathimpl",),
-    re.compile(r"<class '(range|tuple)'>|Tuple"): ("numba.cpython.tupleobj", "numba.cpython.rangeobj"),
+    re.compile(r"<class '(range|tuple)'>|Tuple"): (
+        "numba.cpython.tupleobj",
+        "numba.cpython.rangeobj",
+    ),
 }
 
 _CUDA_MODULES = ("wia_lab.cuda", "numba.cuda")
@@ -91,7 +94,7 @@ class TypingContext(BaseContext):
     which types that source with this context.
     """
 
-    device_function: Callable[[FunctionType], types.Type]
+    device_function: Callable[[object], types.Type]
 
     def load_additional_registries(self) -> None:
         """Load the device's declarations."""
@@ -136,7 +139,7 @@ class TypingContext(BaseContext):
             raise ValueError(f"it is known only as an attribute: write cuda.{name}")
         py_func = getattr(val, "py_func", None)
         if isinstance(py_func, FunctionType) and callable(val):
-            return self.device_function(py_func)
+            return self.device_function(val)
         return super().resolve_value_type(val)
 
     def resolve_module_constants(self, typ: types.Module, attr: str) -> types.Type | None:

@@ -9,11 +9,12 @@ what a phi node, and any assignment under divergence, becomes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wia_lab.simt.memory import Space
+if TYPE_CHECKING:
+    from wia_lab.simt.memory import Space
 
 Value = Any
 
@@ -226,9 +227,7 @@ def _blend_optional(old: Optional, new: Optional, mask: np.ndarray) -> Value:
 
 
 def _blend_slice(old: Slice, new: Slice, mask: np.ndarray) -> Value:
-    parts = zip(
-        (old.start, old.stop, old.step), (new.start, new.stop, new.step), strict=True
-    )
+    parts = zip((old.start, old.stop, old.step), (new.start, new.stop, new.step), strict=True)
     return Slice(*(blend(a, b, mask) for a, b in parts))
 
 

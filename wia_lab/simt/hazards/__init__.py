@@ -126,7 +126,7 @@ class Hazards(Listener):
     def on_async_wait(self, site: Site, lanes: np.ndarray, arrived: dict[int, np.ndarray]) -> None:
         self.copies.wait(lanes, arrived, site)
 
-    def on_no_progress(self, site: Site, lanes: np.ndarray, rescued: bool) -> None:  # noqa: FBT001
+    def on_no_progress(self, site: Site, lanes: np.ndarray, rescued: bool) -> None:
         self.progress.stalled(site, lanes, rescued=rescued)
 
     def on_arithmetic_fault(self, site: Site, lanes: np.ndarray) -> None:

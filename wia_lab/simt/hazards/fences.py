@@ -355,7 +355,7 @@ class Fences:
         return 0 < self._fence_moments(thread)[0] < moment
 
     def followed_badly(self, thread: int, moment: int) -> bool:
-        """Whether what a thread did at `moment` may be published by a flag set with a plain store."""
+        """Whether a flag set with a plain store may publish what a thread did at `moment`."""
         return self.plain_flag and self._fence_moments(thread)[1] > moment
 
     def _fence_moments(self, thread: int) -> tuple[int, int]:

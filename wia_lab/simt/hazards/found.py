@@ -93,7 +93,9 @@ class Findings:
             return f"{PurePath(site.file.replace(chr(92), '/')).name} line {site.line}"
         return f"line {site.line}"
 
-    def add(self, hazard: Hazard, *, times: int = 1, cause: tuple[object, ...] | None = None) -> None:
+    def add(
+        self, hazard: Hazard, *, times: int = 1, cause: tuple[object, ...] | None = None
+    ) -> None:
         """Keep the first hazard of each cause, and count the rest; an error outdoes a warning."""
         key = cause or (hazard.kind, hazard.file, hazard.line, hazard.other_line, hazard.array)
         known = self._by_cause.get(key)
@@ -124,17 +126,21 @@ class Findings:
             )
 
     def drop_covered(self, kind: str, by: str) -> None:
-        """Drop hazards of one kind where one of another kind names the same lines and array."""
-        covered = {
-            (each.file, frozenset((each.line, each.other_line)), each.array)
-            for each in self._by_cause.values()
-            if each.kind == by
-        }
+        """Drop hazards of one kind where one of another kind names their lines and array."""
+        worse = [each for each in self._by_cause.values() if each.kind == by]
+
+        def is_covered(hazard: Hazard) -> bool:
+            lines = {hazard.line, hazard.other_line}
+            return any(
+                (each.file, each.array) == (hazard.file, hazard.array)
+                and lines <= {each.line, each.other_line}
+                for each in worse
+            )
+
         self._by_cause = {
             cause: each
             for cause, each in self._by_cause.items()
-            if each.kind != kind
-            or (each.file, frozenset((each.line, each.other_line)), each.array) not in covered
+            if each.kind != kind or not is_covered(each)
         }
 
     def sorted(self) -> list[Hazard]:

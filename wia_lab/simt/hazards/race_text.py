@@ -101,7 +101,8 @@ def protocol_message(conflict: Conflict, findings: Findings) -> str:
     now, before = _VERBS[conflict.kind]
     return (
         f"{findings.at(conflict.site)}: {findings.thread(conflict.thread)} {now} "
-        f"{conflict.space.place(conflict.offset)}, which {findings.thread(conflict.other)} {before} "
-        f"on {_other_line(conflict, findings)}: a flag that is set with a plain store after a fence "
-        "cannot be followed here, and the compiler may move it; set it with cuda.atomic.exch"
+        f"{conflict.space.place(conflict.offset)}, which {findings.thread(conflict.other)} "
+        f"{before} on {_other_line(conflict, findings)}: a flag that is set with a plain store "
+        "after a fence cannot be followed here, and the compiler may move it; set it with "
+        "cuda.atomic.exch"
     )

@@ -24,7 +24,7 @@ from wia_lab.simt.hazards.race_text import Conflict, overlap_message, protocol_m
 from wia_lab.simt.hazards.shadow import Conflicts, Event, Shadow
 
 if TYPE_CHECKING:
-    from wia_lab.simt.events import Access, Launch, Site
+    from wia_lab.simt.events import Access, Launch
     from wia_lab.simt.hazards.fences import Fences
     from wia_lab.simt.hazards.order import Order
     from wia_lab.simt.memory import Space
@@ -172,7 +172,9 @@ class Races:
             kind, severity, text = "write-overlap", "warning", overlap_message
         elif self._is_flag(conflict, moment, now):
             severity, text = "warning", protocol_message
-        cause = (kind, severity, here.file, here.line, before.line, space.name)
+        cause: tuple[object, ...] = (kind, severity, here.file, here.line, before.line, space.name)
+        if text is protocol_message:
+            cause = (kind, severity, here.file, space.name)
         hazard = Hazard(
             kind, severity, here.line, before.line, text(conflict, findings),
             (findings.thread(conflict.thread), findings.thread(conflict.other)),

@@ -40,14 +40,15 @@ def _bind_operator(
     kinds = [builder.type_of(each) for each in operands]
     if key in (operator.is_, operator.is_not):
         return _bind_identity(builder, key, operands, kinds)
-    if any(isinstance(kind, (types.BaseTuple, types.UnicodeType, types.StringLiteral)) for kind in kinds):
+    if any(
+        isinstance(kind, (types.BaseTuple, types.UnicodeType, types.StringLiteral))
+        for kind in kinds
+    ):
         return _bind_static(builder, key, operands)
     return bind_elementwise(builder, key, builder.calltypes[expr], operands)
 
 
-def bind_elementwise(
-    builder: Any, key: Any, signature: Any, operands: tuple[Any, ...]
-) -> Any:
+def bind_elementwise(builder: Any, key: Any, signature: Any, operands: tuple[Any, ...]) -> Any:
     """Bind an operation that every lane does by itself; None if `key` is not one."""
     kinds = tuple(
         builder.type_of(each) if isinstance(each, ir.Var) else signature.args[i]
@@ -95,7 +96,9 @@ def _watch_division(builder: Any, compute: Any, divisor: int) -> Any:
     return divide
 
 
-def _widens(builder: Any, signature: Any, operands: tuple[Any, ...], kinds: tuple[Any, ...]) -> bool:
+def _widens(
+    builder: Any, signature: Any, operands: tuple[Any, ...], kinds: tuple[Any, ...]
+) -> bool:
     """Whether an int or a literal makes float64 work of float32 operands."""
     if len(kinds) < 2 or not any(kind in (types.float32, types.float16) for kind in kinds):
         return False

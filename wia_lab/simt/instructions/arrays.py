@@ -142,7 +142,9 @@ def static_index(index: Any) -> tuple[Any, ...]:
 
 def _static_part(part: Any) -> Any:
     if isinstance(part, slice):
-        return Slice(*(None if p is None else np.int64(p) for p in (part.start, part.stop, part.step)))
+        return Slice(
+            *(None if p is None else np.int64(p) for p in (part.start, part.stop, part.step))
+        )
     return part if part is None or part is Ellipsis else np.int64(part)
 
 
@@ -262,8 +264,14 @@ def slice_bounds(index: Slice, extent: Any) -> tuple[Any, Any, Any]:
         start, stop, by = bounds.indices(int(extent))
         return start, len(range(start, stop, by)), by
     forward = np.asarray(step) > 0
-    start = np.where(forward, 0, extent - 1) if index.start is None else _clip(index.start, extent, forward)
-    stop = np.where(forward, extent, -1) if index.stop is None else _clip(index.stop, extent, forward)
+    start = (
+        np.where(forward, 0, extent - 1)
+        if index.start is None
+        else _clip(index.start, extent, forward)
+    )
+    stop = (
+        np.where(forward, extent, -1) if index.stop is None else _clip(index.stop, extent, forward)
+    )
     span = np.where(forward, stop - start + step - 1, start - stop - step - 1)
     return start, np.maximum(span // np.abs(step), 0), step
 
@@ -276,8 +284,10 @@ def _clip(bound: Any, extent: Any, forward: Any) -> Any:
 
 def assign_view(group: Any, view: View, value: Any, site: Any) -> None:
     """Assign a scalar, a record or an array to all of a view, element by element, in every lane."""
-    extents = [int(np.max(extent[group.bits])) if isinstance(extent, np.ndarray) else int(extent)
-               for extent in view.shape]
+    extents = [
+        int(np.max(extent[group.bits])) if isinstance(extent, np.ndarray) else int(extent)
+        for extent in view.shape
+    ]
     machine = group.machine
     for index in itertools.product(*(range(extent) for extent in extents)):
         active = group.bits

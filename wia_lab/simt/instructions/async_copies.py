@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba.core import ir, types
@@ -11,7 +11,9 @@ from wia_lab.simt import stubs
 from wia_lab.simt.addressing import locate
 from wia_lab.simt.events import AsyncCopy, OutOfBounds
 from wia_lab.simt.instructions.tables import call
-from wia_lab.simt.values import View
+
+if TYPE_CHECKING:
+    from wia_lab.simt.values import View
 
 
 @call(stubs.cp_async)

@@ -37,7 +37,9 @@ def _bind(name: str) -> Any:
                 return group.machine.each_option(
                     found,
                     group.bits,
-                    lambda view, lanes: execute(group, operation, name, view, where, values, lanes, site),
+                    lambda view, lanes: execute(
+                        group, operation, name, view, where, values, lanes, site
+                    ),
                 )
             return execute(group, operation, name, found, where, values, group.bits, site)
 
@@ -82,11 +84,26 @@ def execute(
     changed = np.zeros(machine.lanes, bool)
     helper = compiled.atomic_float if view.dtype.kind == "f" else compiled.atomic_integer
     helper(
-        data, cells, place.active, operand.astype(view.dtype), comparand.astype(view.dtype),
-        operation, old, new, changed,
+        data,
+        cells,
+        place.active,
+        operand.astype(view.dtype),
+        comparand.astype(view.dtype),
+        operation,
+        old,
+        new,
+        changed,
     )
     access = Access(
-        "atomic", view.space, offsets, view.dtype.itemsize, place.active, site, operand, changed, name
+        "atomic",
+        view.space,
+        offsets,
+        view.dtype.itemsize,
+        place.active,
+        site,
+        operand,
+        changed,
+        name,
     )
     machine.listeners.on_access(access)
     machine.note_read(access)

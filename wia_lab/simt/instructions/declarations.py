@@ -36,9 +36,7 @@ def _bind_array(builder: Any, kind: str, arguments: list[Any], target: ir.Var) -
     shape = _shape(builder, arguments[0])
     name = _name_of(builder, target)
     line = builder.loc.line
-    builder.program.shared_bytes += (
-        int(np.prod(shape)) * dtype.itemsize if kind == "shared" else 0
-    )
+    builder.program.shared_bytes += int(np.prod(shape)) * dtype.itemsize if kind == "shared" else 0
     if kind == "shared" and shape == (0,):
         return lambda group: group.machine.dynamic_shared(dtype, name, line)
     key = object()  # one allocation a call site and function, whatever the number of calls

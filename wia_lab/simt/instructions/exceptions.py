@@ -18,7 +18,9 @@ def bind_raise(builder: Any, inst: Any) -> Any:
     if isinstance(inst, ir.DynamicRaise):
         return _bind_dynamic(builder, inst)
     if isinstance(inst, ir.Raise):
-        slot = builder.slot(inst.exception) if inst.exception is not None else builder.constant(None)
+        slot = (
+            builder.slot(inst.exception) if inst.exception is not None else builder.constant(None)
+        )
 
         def make(group: Any) -> BaseException:
             found = group.slots[slot]

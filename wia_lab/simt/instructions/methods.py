@@ -96,7 +96,10 @@ def bind_reshape(
             known = int(np.prod([extent for extent in shape if extent != -1]))
             shape[shape.index(-1)] = size // known
         return View(
-            view.space, view.dtype, view.offset, tuple(shape),
+            view.space,
+            view.dtype,
+            view.offset,
+            tuple(shape),
             contiguous(tuple(shape), view.dtype.itemsize),
         )
 
@@ -123,4 +126,3 @@ def bind_transpose(
         this,
         lambda v: View(v.space, v.dtype, v.offset, v.shape[::-1], v.strides[::-1]),
     )
-

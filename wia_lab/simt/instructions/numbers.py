@@ -23,6 +23,8 @@ def bind_number_attribute(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
     def read(group: Any) -> Any:
         value = group.slots[slot]
         found = part(value)
-        return found if isinstance(value, np.ndarray) else value.dtype.type(0).real.dtype.type(found)
+        return (
+            found if isinstance(value, np.ndarray) else value.dtype.type(0).real.dtype.type(found)
+        )
 
     return read

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numba.core import ir, types
 
 from wia_lab.simt.addressing import Place, locate
 from wia_lab.simt.instructions.tables import attribute, statement
 from wia_lab.simt.semantics import cast, dtype_of, is_number
 from wia_lab.simt.values import Choice, Record, View, blend
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def field_view(view: View, name: str) -> View:

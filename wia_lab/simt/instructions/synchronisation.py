@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba.core import ir
+from typing import TYPE_CHECKING, Any
 
 from wia_lab.simt import stubs
 from wia_lab.simt.instructions.tables import CALLS, call
 from wia_lab.simt.program import Barrier
+
+if TYPE_CHECKING:
+    from numba.core import ir
 
 
 @call(stubs.syncthreads)

@@ -94,4 +94,3 @@ def _position(machine: Any, axis: int) -> Any:
 
 def _extent(machine: Any, axis: int) -> Any:
     return np.int64(machine.block_extent[axis]) * np.int64(machine.grid_extent[axis])
-

@@ -21,9 +21,7 @@ def _bind_field(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
 ATTRIBUTES[VectorType] = _bind_field
 
 
-def _bind_vector(
-    builder: Any, arguments: list[Any], signature: Any, target: ir.Var
-) -> Any:
+def _bind_vector(builder: Any, arguments: list[Any], signature: Any, target: ir.Var) -> Any:
     base = builder.type_of(target).base
     reads = []
     for argument, kind in zip(arguments, signature.args, strict=True):
