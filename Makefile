@@ -14,7 +14,6 @@ DIR ?= my-notebooks
 .PHONY: lab test setup setup-dev lint types unit notebooks format slow clean
 
 lab: setup
-	$(BIN)/python -m wia_lab doctor --warm --quiet
 	$(BIN)/python -m wia_lab start $(DIR)
 
 test: setup-dev lint types notebooks unit
@@ -37,6 +36,7 @@ notebooks: setup-dev
 	$(BIN)/python -m wia_lab build --check
 
 unit: setup-dev
+	$(BIN)/python -m wia_lab doctor --warm --quiet
 	$(BIN)/python -m pytest -n auto -m "not slow and not gpu"
 
 slow: setup-dev

@@ -13,6 +13,7 @@ from types import FunctionType
 
 import click
 
+from wia_lab.commands.warming import warm
 from wia_lab.errors import CannotRun
 
 NAMES = ("vector-add", "halo-convolution", "tiled-matmul-64", "tiled-matmul-128")
@@ -28,6 +29,7 @@ def simulator(*, full: bool) -> None:
 
     "first" is a kernel not seen before, typing included; "again" the best of three more launches.
     """
+    warm()
     ours = {name: time_ours(name) for name in (*NAMES, LARGE)}
     theirs = time_numba((*NAMES, LARGE) if full else NAMES)
     click.echo(f"{'launch':<20}{'Numba s':>10}{'first s':>10}{'again s':>10}{'ratio':>10}")

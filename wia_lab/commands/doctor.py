@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 import wia_lab
+from wia_lab.commands import warming
 from wia_lab.workbook.places import PACKAGE, checkout, notebook_paths, notebooks_folder
 
 PACKAGES = ("numba", "numpy", "jupyterlab", "ipywidgets", "matplotlib", "nbval", "numba-cuda")
@@ -23,15 +24,10 @@ def doctor(*, warm: bool, quiet: bool) -> None:
     Also which versions are installed, what is compiled already, and what to install.
     """
     from wia_lab import cuda
-    from wia_lab.simt import compiled
 
     choice = cuda.describe_backend()
-    if warm and compiled.warm() is None:
-        click.echo(
-            f"wia-lab: {compiled.cache_folder()} cannot be written, so every process compiles "
-            "the simulator's helpers anew: make it writable, or set XDG_CACHE_HOME",
-            err=True,
-        )
+    if warm:
+        warming.warm()
     if quiet:
         return
     click.echo(row("back end", f"{choice.backend}: {choice.reason}"))
@@ -62,11 +58,9 @@ def helpers() -> str:
     """Return how many of the simulator's compiled helpers wait in the cache, and where."""
     from wia_lab.simt import compiled
 
-    folder = compiled.cache_folder()
-    wanted = sum(len(signatures) for _, signatures in compiled.HELPERS.values())
-    stored = len(list(folder.glob(f"{compiled.source_stamp()}-*")))
+    stored, wanted = warming.helpers()
     advice = "" if stored >= wanted else "; wia-lab doctor --warm compiles the rest"
-    return f"{stored} of {wanted} compiled in {folder}{advice}"
+    return f"{stored} of {wanted} compiled in {compiled.cache_folder()}{advice}"
 
 
 def origin() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from wia_lab.commands.warming import warm
 from wia_lab.errors import CannotRun
 from wia_lab.workbook.folder import open_folder
 from wia_lab.workbook.places import DEFAULT_FOLDER, START
@@ -32,6 +33,7 @@ def start(folder: Path, port: int | None, *, no_browser: bool, no_lab: bool) -> 
     copied = open_folder(folder)
     already = "all there already" if not copied else f"{len(copied)} copied"
     click.echo(f"wia-lab: notebooks in {folder} ({already})", err=True)
+    warm()
     if no_lab:
         click.echo(folder / START)
         return 0
