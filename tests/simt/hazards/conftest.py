@@ -1,4 +1,4 @@
-"""A small language for event sequences: threads, accesses, barriers, as the scheduler reports them."""
+"""A small language for event sequences, as the scheduler reports them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Trace:
         return active
 
     def offsets(self, space: Space, index, active: np.ndarray) -> np.ndarray:
-        """Byte offsets of elements; an index is one for all, one a lane, or a dict lane → element."""
+        """Byte offsets of elements; `index` is one for all, one a lane, or lane → element."""
         lane = np.arange(self.chunk.lanes)
         element = np.zeros(lane.size, np.int64)
         if isinstance(index, dict):
