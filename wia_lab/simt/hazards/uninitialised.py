@@ -80,12 +80,14 @@ class Uninitialised:
         lane, offset = int(where[0]), int(where[1]) * marks.cell
         thread = self.findings.thread(self.order.first + lane)
         verb = "reads" if access.kind == "load" else "updates"
-        owner = "no thread of the block" if space.kind == "shared" else "it"
+        unwritten = (
+            "no thread of the block has written" if space.kind == "shared" else "it has not written"
+        )
         self.findings.add(
             Hazard(
                 "uninitialised-read", "error", access.site.line, None,
                 f"{self.findings.at(access.site)}: {thread} {verb} {space.place(offset)}, which "
-                f"{owner} has written: {space.kind} memory starts undefined, so write every "
+                f"{unwritten}: {space.kind} memory starts undefined, so write every "
                 "element before it is read, or leave out those that were not written",
                 (thread,), space.name, space.index_of(offset), access.site.file,
             ),
