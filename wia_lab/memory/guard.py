@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from wia_lab.errors import DoubleFreeError, RedZoneError, SizeError, UseAfterFreeError
 from wia_lab.memory.adaptors import Adaptor, Leak
 from wia_lab.memory.base import Allocator, refusal, require
-from wia_lab.memory.block import Block, Region, Stream
+from wia_lab.memory.block import Block, Explanation, Region, Stream
 from wia_lab.memory.sites import Site, caller_site
 from wia_lab.memory.sizes import GRANULE, align_up, checked_alignment, checked_size, parse_size
 
@@ -83,9 +83,9 @@ class Guard(Adaptor):
     def allocate(
         self, size: int, *, alignment: int | None = None, stream: Stream | None = None
     ) -> Block:
-        checked_size(size, self.capacity, "Guard")
         alignment = GRANULE if alignment is None else checked_alignment(alignment, "Guard")
         front = align_up(self.red_zone, alignment)
+        checked_size(size, self.capacity - front - self.red_zone, "Guard")
         base = self.upstream.allocate(
             front + size + self.red_zone, alignment=alignment, stream=stream
         )
@@ -178,6 +178,18 @@ class Guard(Adaptor):
         """Return what is still live, with the line that allocated it, largest first."""
         found = [Leak(b.offset, b.size, b.allocated_at) for b in self._guarded.values()]
         return sorted(found, key=lambda leak: (-leak.size, leak.offset))
+
+    def explain(self, nbytes: int) -> Explanation:
+        checked_size(nbytes, self.capacity, "Guard")
+        front = align_up(self.red_zone, GRANULE)
+        whole = front + nbytes + self.red_zone
+        if whole > self.capacity:
+            reason = f"{nbytes:,} B and their red zones make {whole:,} B, more than there is"
+            return Explanation(nbytes, nbytes, False, None, reason)
+        below = self.upstream.explain(whole)
+        offset = None if below.offset is None else below.offset + front
+        reason = f"with red zones of {front:,} B and {self.red_zone:,} B, {below.reason}"
+        return Explanation(nbytes, nbytes, below.fits, offset, reason)
 
     @property
     def quarantined_bytes(self) -> int:
