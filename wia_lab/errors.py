@@ -74,6 +74,10 @@ class HazardWarning(UserWarning):
 class CheckFailed(WiaLabError, AssertionError):
     """An answer was judged wrong; the message is the diagnosis."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Show the diagnosis alone in Jupyter: no line of the traceback is the learner's."""
+        return [f"CheckFailed: {self}"]
+
 
 class NotebookError(WiaLabError):
     """A notebook that cannot be read, built or judged; the message names file and cell."""

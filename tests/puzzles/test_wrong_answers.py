@@ -121,7 +121,7 @@ def test_check_mutants_prints_the_kill_rate(capsys):
     """The command's function judges one puzzle's answers and prints the share refused."""
     assert check_mutants("start")
     said = capsys.readouterr().out
-    assert "ok  start/stub: stub, line 3" in said
+    assert "ok  start/stub: stub, line 1" in said
     assert "refused with their diagnosis (100%), 3 of 3 right ones pass" in said
 
 

@@ -40,7 +40,7 @@ def kernel_function(puzzle: Puzzle, answer: object) -> FunctionType:
     _refuse_signature(puzzle, function)
     source = _source(function)
     if source is not None:
-        _refuse_stub(puzzle, source)
+        _refuse_stub(puzzle, function, source)
         _refuse_duplicate(puzzle, function)
     _refuse_undefined(function)
     return function
@@ -108,7 +108,7 @@ def _source(function: FunctionType) -> str | None:
         return None
 
 
-def _refuse_stub(puzzle: Puzzle, source: str) -> None:
+def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
     """Refuse a body that stores nothing and calls nothing for its effect: nobody filled it in."""
     [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
@@ -117,7 +117,7 @@ def _refuse_stub(puzzle: Puzzle, source: str) -> None:
             "stub",
             f"{puzzle.function} is still the stub: write your answer where it says "
             f'YOUR CODE HERE, or ask hint("{puzzle.id}").',
-            definition.lineno,
+            function.__code__.co_firstlineno,
         )
 
 
