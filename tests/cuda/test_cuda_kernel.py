@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numba
 import numpy as np
 import pytest
 from numba import float32, int32, njit, void
@@ -235,6 +236,17 @@ class TestLaunch:
         @cuda.jit
         def count(out):
             out[theirs.grid(1)] = theirs.threadIdx.x
+
+        out = np.zeros(4)
+        count[1, 4](out)
+        assert out.tolist() == [0, 1, 2, 3]
+
+    def test_numba_spelt_out(self):
+        """`numba.cuda.grid`, also where numba.cuda has not been imported."""
+
+        @cuda.jit
+        def count(out):
+            out[numba.cuda.grid(1)] = numba.cuda.threadIdx.x
 
         out = np.zeros(4)
         count[1, 4](out)

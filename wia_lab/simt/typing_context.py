@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 
+import numba
 from numba.core import errors, types
 from numba.core.target_extension import CUDA, target_registry
 from numba.core.typing import cffi_utils, cmathdecl, enumdecl, npydecl
@@ -144,6 +145,8 @@ class TypingContext(BaseContext):
 
     def resolve_module_constants(self, typ: types.Module, attr: str) -> types.Type | None:
         """Type of a module's attribute; what is no stub is asked of the module in use."""
+        if typ.pymod is numba and attr == "cuda":  # whether or not it has been imported
+            return types.Module(stubs.CUDA)
         if not isinstance(typ.pymod, stubs.Namespace):
             return super().resolve_module_constants(typ, attr)
         if typ.pymod is stubs.CUDA:
