@@ -27,7 +27,9 @@ import typing_tools  # noqa: E402
 
 HERE = Path(__file__).parent
 #: Device runtime, and what numba-cuda compiles and links itself (float16, reshape).
-_KNOWN_SYMBOLS = re.compile(r"vprintf|__assertfail|cudaCG|__nv_|_nbst$|numba_cuda|numba_attempt_nocopy_reshape")
+_KNOWN_SYMBOLS = re.compile(
+    r"vprintf|__assertfail|cudaCG|__nv_|_nbst$|numba_cuda|numba_attempt_nocopy_reshape"
+)
 
 
 class H200:
@@ -60,7 +62,8 @@ class Recorder:
         try:
             ptx, _ = cuda.compile_ptx(function, signature, device=device, cc=(9, 0))
             missing = [
-                line for line in re.findall(r"\.extern \.func[^;]*?(\w+)\s*\(", ptx)
+                line
+                for line in re.findall(r"\.extern \.func[^;]*?(\w+)\s*\(", ptx)
                 if not _KNOWN_SYMBOLS.search(line)
             ]
             if missing:
@@ -84,14 +87,12 @@ def main() -> None:
         "python": ".".join(platform.python_version_tuple()[:2]),
         "numba": numba.__version__,
         "numba_cuda": numba_cuda.__version__,
-        "kernels": {
-            name: recorder.record(*entry) for name, entry in corpus.KERNELS.items()
-        },
+        "kernels": {name: recorder.record(*entry) for name, entry in corpus.KERNELS.items()},
     }
     target = HERE / "typing_expected.json"
     target.write_text(json.dumps(record, indent=1) + "\n")
     refused = sum(1 for each in record["kernels"].values() if each["error"])
-    print(f"{len(record['kernels'])} kernels, {refused} refused, written to {target}")
+    sys.stdout.write(f"{len(record['kernels'])} kernels, {refused} refused: {target}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The front end gives every variable the type that numba-cuda gives it, and refuses what it refuses.
+"""The front end gives every variable numba-cuda's type, and refuses what numba-cuda refuses.
 
 The expected answers are numba-cuda's own, recorded by `record_typing.py`; where numba-cuda is
 installed they are also taken afresh.

@@ -1,8 +1,11 @@
+# ruff: noqa: PGH004
+# ruff: noqa
 """Small kernels over the whole language, each with argument types; the front end's specification.
 
 Kernels read the global `cuda`, which whoever loads this file sets (`wia_lab.cuda` or numba-cuda).
 `KERNELS` maps a name to (function, argument types, device); a device function may return a value.
-What numba-cuda says of each is recorded in `typing_expected.json` by `record_typing.py`.
+What numba-cuda says of each is recorded in `typing_expected.json` by `record_typing.py`. The linter
+is off: much of this is what nobody should write.
 """
 
 from __future__ import annotations
@@ -1014,7 +1017,7 @@ def closure(out, n):
     def scale(x):
         return x * n
 
-    add = lambda x, y=2: x + y  # noqa: E731
+    add = lambda x, y=2: x + y
     out[0] = scale(2) + add(n) + add(1, 3)
 
 
@@ -1553,7 +1556,7 @@ def str_call(out, n):
 
 @case(f4)
 def import_inside(out):
-    import math as m  # noqa: PLC0415
+    import math as m
 
     out[0] = m.pi
 
@@ -1568,7 +1571,7 @@ def class_inside(out):
 
 @case(f4)
 def global_statement(out):
-    global TILE  # noqa: PLW0603
+    global TILE
     TILE = 3
     out[0] = TILE
 
@@ -1582,7 +1585,7 @@ def delete_variable(out):
 
 @case(f4)
 def undefined_name(out):
-    out[0] = not_defined  # noqa: F821
+    out[0] = not_defined
 
 
 @case(f4, int64)
@@ -1784,7 +1787,9 @@ def attribute(name):
     KERNELS[f"attribute_{name}"] = (scope["kernel"], (f4_2,), False)
 
 
-for _name in "T base ctypes data dtype flags flat imag itemsize nbytes ndim real shape size strides".split():
+for _name in (
+    "T base ctypes data dtype flags flat imag itemsize nbytes ndim real shape size strides".split()
+):
     attribute(_name)
 
 

@@ -1,4 +1,4 @@
-"""How a front end's answer is written down: types by variable, in words that both front ends use."""
+"""How an answer is written down: types by variable, in words that both front ends use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ HERE = Path(__file__).parent
 
 #: Types whose text holds an address or the name of a module: only their kind is compared.
 _OPAQUE = (
-    (re.compile(r"^(Module|Function|type|recursive|BoundFunction|class|typeref)\(.*\)$", re.S), r"\1"),
+    (
+        re.compile(
+            r"^(Module|Function|type|recursive|BoundFunction|class|typeref)\(.*\)$", re.DOTALL
+        ),
+        r"\1",
+    ),
 )
 _GENERATED = re.compile(r"^\$|^arg\.")
 _VERSION = re.compile(r"\.\d+$")

@@ -10,6 +10,7 @@ from inspect import signature as python_signature
 from types import FunctionType
 from typing import ClassVar
 
+import numpy as np
 from numba.core import compiler, errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
@@ -331,4 +332,15 @@ def _type(
         return_type=state.return_type,
     )
     refusals.check(typed)
+    _freeze(typed)
     return typed
+
+
+def _freeze(typed: TypedFunction) -> None:
+    """Replace arrays among globals and closure values by copies: they are constants."""
+    for block in typed.ir.blocks.values():
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ir.Global | ir.FreeVar) and isinstance(value.value, np.ndarray):
+                value.value = value.value.copy(order="K")
+                value.value.flags.writeable = False

@@ -30,8 +30,9 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             rf"Function\(<cuda\.((?:shared|local)\.array)>\){_GIVEN}",
             (
-                "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal or a "
-                "global constant (an expression goes into a global: SIZE = TILE + 2), and dtype a "
+                "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal "
+                "or a global constant (an expression goes into a global: SIZE = TILE + 2), and "
+                "dtype a"
                 "type; given ({1})"
             ),
         ),
@@ -47,8 +48,8 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             rf"Function\(<cuda\.(shfl_\w+)>\){_GIVEN}",
             (
-                "cuda.{0} takes (mask, value, lane) with value an int32, int64, float32 or float64; "
-                "given ({1})"
+                "cuda.{0} takes (mask, value, lane) with value an int32, int64, float32 or "
+                "float64; given ({1})"
             ),
         ),
         (
@@ -80,16 +81,16 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
                 r".*?>>> \w+\((?:Literal\[str\]|unicode)"
             ),
             (
-                "a kernel cannot make texts (no f-string, no str(), no %, no +): print takes several "
-                "values, as in print('i', i)"
+                "a kernel cannot make texts (no f-string, no str(), no %, no +): print takes "
+                "several values, as in print('i', i)"
             ),
         ),
         (r"Untyped global name '(\w+)'.*?(it is known only[^\n]*)", "{0}: {1}"),
         (
             r"Untyped global name '(\w+)'[^\n]*<class 'function'>",
             (
-                "{0} is a plain Python function: decorate it with @cuda.jit(device=True) to call it "
-                "from a kernel"
+                "{0} is a plain Python function: decorate it with @cuda.jit(device=True) to call "
+                "it from a kernel"
             ),
         ),
         (

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from types import CodeType, FunctionType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba.core import types
+
+if TYPE_CHECKING:
+    from numba.core import types
 
 
 class Declared(NamedTuple):
@@ -22,7 +24,7 @@ class Declared(NamedTuple):
     result: types.Type | None
 
 
-def declared(function: object) -> tuple[Declared, ...]:
+def declared(function: Any) -> tuple[Declared, ...]:
     """Signatures that a decorated function is bound to."""
     if not hasattr(function, "nopython_signatures"):  # wia_lab's own, or a plain function
         given = getattr(function, "signatures", ())
@@ -36,11 +38,19 @@ def declared(function: object) -> tuple[Declared, ...]:
     )
 
 
+def _bound(function: Any) -> tuple[Declared, ...] | None:
+    """Signatures of a function; None if it has no device function (see `declared`)."""
+    try:
+        return declared(function)
+    except ValueError:
+        return None
+
+
 def token(value: object, held: list[object], open_functions: list[object]) -> object:
     """What tells `value` from others when read by a kernel; `held` keeps identities valid."""
     source = value if isinstance(value, FunctionType) else getattr(value, "py_func", None)
     if isinstance(source, FunctionType):
-        return (declared(value), _function_token(source, held, open_functions))
+        return (_bound(value), _function_token(source, held, open_functions))
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).view(np.uint8).data).digest()
         return ("array", value.shape, str(value.dtype), value.strides, digest)

@@ -13,8 +13,8 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     "grid": (
         "grid(ndim)",
         (
-            "This thread's place in the whole grid: an int64 for ndim 1, a tuple for 2 and 3. `ndim` "
-            "is a literal."
+            "This thread's place in the whole grid: an int64 for ndim 1, a tuple for 2 and 3. "
+            "`ndim` is a literal."
         ),
     ),
     "gridsize": (
@@ -52,8 +52,8 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     "threadfence_system": (
         "threadfence_system()",
         (
-            "What this thread wrote before is seen by all devices and the host before what it writes "
-            "after."
+            "What this thread wrote before is seen by all devices and the host before what it "
+            "writes after."
         ),
     ),
     "shfl_sync": ("shfl_sync(mask, value, src_lane)", "`value` of lane `src_lane`." + _WARP),
@@ -116,16 +116,16 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     "cp_async_wait_all": (
         "cp_async_wait_all()",
         (
-            "Wait until all copies of this thread are done, committed or not. Other threads see them "
-            "after a barrier."
+            "Wait until all copies of this thread are done, committed or not. Other threads see "
+            "them after a barrier."
         ),
     ),
     "copy_dram_to_sram_async": (
         "copy_dram_to_sram_async(dst, src, start, count, width=1)",
         (
             "All threads of the block begin to set dst[j] = src[start + j] for 0 <= j < `count`; "
-            "elements outside `src` arrive as zero. Thread t copies elements t * width and on, then "
-            "those one block of threads further. It does not commit. `count` and `width` are "
+            "elements outside `src` arrive as zero. Thread t copies elements t * width and on, "
+            "then those one block of threads further. It does not commit. `count` and `width` are"
             "literals or global constants."
         ),
     ),

@@ -1,0 +1,581 @@
+"""What the front end promises: callees, constants, device functions, types of values."""
+
+from __future__ import annotations
+
+import threading
+import types as pytypes
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba import from_dtype, njit, types
+from numba.core import errors, ir  # noqa: TID251
+
+from wia_lab.simt import frontend, stubs
+
+cuda = pytypes.ModuleType("wia_lab.cuda")
+
+f4 = types.float32[::1]
+i8 = types.int64[::1]
+TILE = 4
+
+
+class Pair(NamedTuple):
+    """A named tuple."""
+
+    a: int
+    b: float
+
+
+def calls(typed: frontend.TypedFunction) -> list[ir.Expr]:
+    """Call expressions, in order."""
+    return [
+        statement.value
+        for block in typed.ir.blocks.values()
+        for statement in block.body
+        if isinstance(statement, ir.Assign)
+        and isinstance(statement.value, ir.Expr)
+        and statement.value.op == "call"
+    ]
+
+
+def only_call(typed: frontend.TypedFunction) -> ir.Expr:
+    """The single call of a function."""
+    [call] = calls(typed)
+    return call
+
+
+@njit
+def scaled(x, factor=2, offset=0.5):
+    return x * factor + offset
+
+
+class Bound:
+    """Stands for a device function that was decorated with signatures."""
+
+    def __init__(self, py_func, *signatures):
+        self.py_func = py_func
+        self.signatures = [pytypes.SimpleNamespace(arguments=a, result=r) for a, r in signatures]
+
+    def __call__(self) -> None:
+        """Device functions look callable."""
+
+
+class TestTypedFunction:
+    """What is known of a typed kernel."""
+
+    def test_describes_the_function(self) -> None:
+        """Name, file, line, arguments and the result are the source's."""
+
+        def kernel(out, n):
+            out[0] = n
+
+        typed = frontend.type_function(kernel, (f4, types.int32))
+        assert typed.name == "kernel"
+        assert typed.file == __file__
+        assert typed.line == kernel.__code__.co_firstlineno
+        assert typed.py_func is kernel
+        assert typed.argument_names == ("out", "n")
+        assert typed.argument_types == (f4, types.int32)
+        assert typed.return_type == types.none
+        assert typed.typemap["n"] == types.int32
+
+    def test_phis_are_expressions(self) -> None:
+        """The IR is in SSA form, a phi where versions of a variable meet."""
+
+        def kernel(out, n):
+            v = 1
+            if n > 3:
+                v = 2.5
+            out[0] = v
+
+        typed = frontend.type_function(kernel, (f4, types.int64))
+        phis = [
+            (statement.target.name, typed.typemap[statement.target.name])
+            for block in typed.ir.blocks.values()
+            for statement in block.body
+            if getattr(getattr(statement, "value", None), "op", None) == "phi"
+        ]
+        assert phis == [("v.2", types.float64)]
+
+    def test_is_kept(self) -> None:
+        """Typing again, or a function of the same code and values, gives the same object."""
+        source = "def kernel(out):\n    out[0] = SIZE\n"
+        first, again, other = ({"SIZE": size} for size in (3, 3, 4))
+        typed = []
+        for scope in (first, again, other):
+            exec(compile(source, "cell", "exec"), scope)
+            typed.append(frontend.type_function(scope["kernel"], (f4,)))
+        assert typed[0] is frontend.type_function(first["kernel"], (f4,))
+        assert typed[1] is typed[0]
+        assert typed[2] is not typed[0]
+
+    def test_takes_decorated_functions(self) -> None:
+        """An object with `.py_func` stands for that function."""
+
+        def kernel(out):
+            out[0] = 1
+
+        decorated = pytypes.SimpleNamespace(py_func=kernel)
+        assert frontend.type_function(decorated, (f4,)).py_func is kernel
+
+    def test_wrong_number_of_types(self) -> None:
+        """Numba's TypeError, with the place."""
+
+        def kernel(out):
+            out[0] = 1
+
+        with pytest.raises(TypeError, match="2 argument types given, but function takes 1"):
+            frontend.type_function(kernel, (f4, f4))
+
+
+class TestCallees:
+    """A callee is known from the type of the variable called."""
+
+    @pytest.mark.parametrize("name", ["wia_lab.cuda", "numba.cuda"])
+    def test_stubs(self, name) -> None:
+        """A device operation is its stub, through whichever module it was reached."""
+        module = pytypes.ModuleType(name)
+
+        def kernel(out):
+            module.syncthreads()
+
+        typed = frontend.type_function(kernel, (f4,))
+        assert typed.typemap[only_call(typed).func.name].typing_key is stubs.syncthreads
+
+    def test_nested_namespaces_and_submodules(self) -> None:
+        """`cuda.atomic.add` and a function of `numba.cuda.libdevice` are stubs too."""
+        libdevice = pytypes.ModuleType("numba.cuda.libdevice")
+
+        def kernel(out):
+            cuda.atomic.add(out, 0, libdevice.sinf(out[0]))
+
+        typed = frontend.type_function(kernel, (f4,))
+        keys = {typed.typemap[call.func.name].typing_key for call in calls(typed)}
+        assert keys == {stubs.atomic.add, stubs.libdevice.sinf}
+
+    def test_values_of_the_module(self) -> None:
+        """`cuda.threadIdx` is found through the module's type and the attribute's name."""
+
+        def kernel(out):
+            out[cuda.threadIdx.x] = cuda.laneid
+
+        typed = frontend.type_function(kernel, (f4,))
+        read = {
+            e.attr: getattr(typed.typemap[e.value.name].pymod, e.attr)
+            for block in typed.ir.blocks.values()
+            for statement in block.body
+            if getattr(e := getattr(statement, "value", None), "op", None) == "getattr"
+            and isinstance(typed.typemap[e.value.name], types.Module)
+        }
+        assert read == {"threadIdx": stubs.threadIdx, "laneid": stubs.laneid}
+
+    def test_bare_names(self) -> None:
+        """numba-cuda's intrinsics work under a bare name, the other names do not, as there."""
+        grid, threadIdx = stubs.grid, stubs.threadIdx
+
+        def good(out):
+            out[grid(1)] = 1
+
+        def bad(out):
+            out[threadIdx.x] = 1
+
+        assert frontend.type_function(good, (f4,)).typemap["out"] == f4
+        with pytest.raises(errors.TypingError, match=r"write cuda\.threadIdx"):
+            frontend.type_function(bad, (f4,))
+
+    def test_overloads_have_an_implementation(self) -> None:
+        """A function that Numba writes in Python is given typed."""
+
+        def kernel(out):
+            out[0] = out.sum()
+
+        def maximum(out):
+            out[0] = max(out[0], 1)
+
+        typed = frontend.type_function(maximum, (f4,))
+        call = only_call(typed)
+        assert typed.typemap[call.func.name].typing_key is max
+        assert frontend.overload_of(typed, call).return_type == types.float64
+        assert frontend.type_function(kernel, (f4,)).return_type == types.none
+
+    def test_no_overload(self) -> None:
+        """Operations have none."""
+
+        def kernel(out):
+            cuda.syncthreads()
+
+        typed = frontend.type_function(kernel, (f4,))
+        assert frontend.overload_of(typed, only_call(typed)) is None
+
+
+class TestArguments:
+    """Arguments of a call in the order of its signature."""
+
+    def fold(self, typed) -> list:
+        """Folded arguments of the only call."""
+        call = only_call(typed)
+        return frontend.fold_arguments(call, typed.calltypes[call], typed.typemap)
+
+    def test_keywords(self) -> None:
+        """Keywords of a stub take their places."""
+
+        def kernel(out):
+            s = cuda.shared.array(dtype=np.float32, shape=(TILE, 8))
+            out[0] = s[0, 0]
+
+        typed = frontend.type_function(kernel, (f4,))
+        shape, dtype = self.fold(typed)
+        assert frontend.constant_of(typed.ir, shape.name) == (4, 8)
+        assert typed.typemap[dtype.name].dtype == types.float32
+
+    def test_defaults(self) -> None:
+        """A default of a device function is a constant."""
+
+        def kernel(out):
+            out[0] = scaled(out[0], offset=1)
+
+        typed = frontend.type_function(kernel, (f4,))
+        x, factor, offset = self.fold(typed)
+        assert isinstance(factor, ir.Const)
+        assert factor.value == 2
+        assert frontend.constant_of(typed.ir, offset.name) == 1
+        assert typed.typemap[x.name] == types.float32
+
+    def test_star_arguments(self) -> None:
+        """What fills `*values` comes as one tuple."""
+
+        @njit
+        def total(*values):
+            return values[0] + values[1]
+
+        def kernel(out, n):
+            out[0] = total(n, n)
+
+        typed = frontend.type_function(kernel, (f4, types.int64))
+        [values] = self.fold(typed)
+        assert [each.name for each in values] == ["n", "n"]
+
+
+class TestConstants:
+    """What is known before a kernel runs."""
+
+    def test_globals_are_frozen(self) -> None:
+        """A function typed earlier keeps the value that it read."""
+        scope = {"cuda": cuda, "SIZE": 3}
+        exec("def kernel(out):\n    s = cuda.grid(1)\n    out[s] = SIZE\n", scope)
+        old = frontend.type_function(scope["kernel"], (f4,))
+        scope["SIZE"] = 5
+        new = frontend.type_function(scope["kernel"], (f4,))
+
+        def sizes(typed):
+            return [
+                s.value.value
+                for block in typed.ir.blocks.values()
+                for s in block.body
+                if isinstance(getattr(s, "value", None), ir.Global) and s.value.name == "SIZE"
+            ]
+
+        assert sizes(old) == [3]
+        assert sizes(new) == [5]
+
+    def test_arrays_are_copied(self) -> None:
+        """A global array is a read-only constant; changing it later does not change the kernel."""
+        table = np.arange(3.0)
+
+        def kernel(out):
+            out[0] = table[1]
+
+        typed = frontend.type_function(kernel, (f4,))
+        [held] = [
+            s.value.value
+            for block in typed.ir.blocks.values()
+            for s in block.body
+            if isinstance(getattr(s, "value", None), ir.FreeVar)
+        ]
+        table[1] = 7
+        assert held.tolist() == [0.0, 1.0, 2.0]
+        assert frontend.type_function(kernel, (f4,)) is not typed
+
+    def test_no_constant(self) -> None:
+        """An argument has no value yet: a ValueError names it."""
+
+        def kernel(out, n):
+            out[0] = n
+
+        typed = frontend.type_function(kernel, (f4, types.int64))
+        with pytest.raises(ValueError, match="n has no value before kernel runs"):
+            frontend.constant_of(typed.ir, "n")
+
+
+class TestDeviceFunctions:
+    """Functions called from kernels, typed from their source."""
+
+    def test_specialise(self) -> None:
+        """The callee's type gives it for the argument types of the call."""
+
+        def kernel(out, n):
+            out[0] = scaled(n, n, out[1])
+
+        typed = frontend.type_function(kernel, (f4, types.int32))
+        call = only_call(typed)
+        callee = typed.typemap[call.func.name]
+        assert isinstance(callee, frontend.DeviceFunctionType)
+        inner = callee.specialise(typed.calltypes[call].args)
+        assert inner.py_func is scaled.py_func
+        assert inner.argument_types == (types.int32, types.int32, types.float32)
+        assert inner.return_type == types.float64
+
+    def test_self_recursion(self) -> None:
+        """A function that calls itself has itself as callee."""
+
+        @njit
+        def depth(n):
+            if n < 1:
+                return 0
+            return depth(n - 1) + 1
+
+        def kernel(out, n):
+            out[0] = depth(n)
+
+        typed = frontend.type_function(kernel, (f4, types.int64))
+        call = only_call(typed)
+        inner = typed.typemap[call.func.name].specialise(typed.calltypes[call].args)
+        callees = [inner.typemap[each.func.name] for each in calls(inner)]
+        [recursive] = [each for each in callees if isinstance(each, types.RecursiveCall)]
+        assert recursive.dispatcher_type == typed.typemap[call.func.name]
+        assert inner.return_type == types.int64
+
+    def test_explicit_signature_converts(self) -> None:
+        """Arguments become the types of the signature, as does the result."""
+        half = Bound(lambda x: x / 2, ((types.float64,), types.float32))
+
+        def kernel(out, n):
+            out[0] = half(n)
+
+        typed = frontend.type_function(kernel, (f4, types.int32))
+        signature = typed.calltypes[only_call(typed)]
+        assert signature.args == (types.float64,)
+        assert signature.return_type == types.float32
+
+    def test_explicit_signature_allows_recursion(self) -> None:
+        """As numba-cuda: a declared function may call itself from a call with a literal."""
+        scope = {}
+        exec("def down(n):\n    return n if n < 1 else down(n - 1)\n", scope)
+        scope["down"] = Bound(scope["down"], ((types.int64,), types.int64))
+
+        down = scope["down"]
+
+        def kernel(out):
+            out[0] = down(5)
+
+        typed = frontend.type_function(kernel, (f4,))
+        assert typed.calltypes[only_call(typed)].return_type == types.int64
+
+    def test_njit_with_signatures(self) -> None:
+        """A CPU function compiled for given signatures only is untyped, as for numba-cuda."""
+        fixed = njit("int64(int64)")(lambda n: n + 1)
+
+        def kernel(out):
+            out[0] = fixed(3)
+
+        with pytest.raises(errors.TypingError, match="its compilation is disabled"):
+            frontend.type_function(kernel, (f4,))
+
+    def test_arity(self) -> None:
+        """A wrong number of arguments is Numba's TypingError."""
+
+        def kernel(out):
+            out[0] = scaled()
+
+        with pytest.raises(errors.TypingError, match="missing a required argument"):
+            frontend.type_function(kernel, (f4,))
+
+
+class TestAsyncCopies:
+    """Operations that numba-cuda does not have."""
+
+    def typed(self, body, *argument_types):
+        """Type a kernel of one statement over a shared tile."""
+        scope = {"cuda": cuda, "np": np, "COUNT": 4}
+        exec(
+            "def kernel(src, n):\n    tile = cuda.shared.array(64, np.float32)\n    " + body, scope
+        )
+        return frontend.type_function(scope["kernel"], argument_types or (f4, types.int64))
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "cuda.cp_async(tile, 0, src, n)",
+            "cuda.cp_async(tile, n, src, (n,), 2)",
+            "cuda.cp_async(tile, 0, src, n, count=COUNT)",
+            "cuda.cp_async_commit_group()",
+            "cuda.cp_async_wait_group(1)",
+            "cuda.cp_async_wait_all()",
+            "cuda.copy_dram_to_sram_async(tile, src, n, 64)",
+            "cuda.copy_dram_to_sram_async(tile, src, n - 1, count=COUNT, width=4)",
+            "cuda.async_copy_wait_all()",
+        ],
+    )
+    def test_accepted(self, body) -> None:
+        """Counts are literals or global constants; nothing is returned."""
+        typed = self.typed(body)
+        call = calls(typed)[-1]
+        assert typed.calltypes[call].return_type == types.none
+
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            ("cuda.cp_async(tile, 0, src, n, n)", "count of cuda.cp_async must be a literal"),
+            ("cuda.cp_async(tile, 0, src, n, 3)", "copies 4, 8 or 16 bytes a thread, not 12"),
+            ("cuda.cp_async(tile, 0.5, src, n)", "an index of cuda.cp_async must be an integer"),
+            ("cuda.cp_async(tile, (0, 0), src, n)", "an index of cuda.cp_async"),
+            ("cuda.cp_async(tile, 0, n, n)", "src of cuda.cp_async must be an array, not int64"),
+            ("cuda.cp_async_wait_group(n)", "n of cuda.cp_async_wait_group must be a literal"),
+            ("cuda.copy_dram_to_sram_async(tile, src, 0, n)", "count of cuda.copy_dram_to_sram"),
+            ("cuda.copy_dram_to_sram_async(tile, src, 0, 8, n)", "width of cuda.copy_dram_to_sr"),
+            ("cuda.copy_dram_to_sram_async(tile, src, 0, 0)", "count and width .* start at 1"),
+        ],
+    )
+    def test_refused(self, body, message) -> None:
+        """A TypingError whose first line says what is wrong."""
+        with pytest.raises(errors.TypingError, match=message) as caught:
+            self.typed(body)
+        assert "cuda.c" in str(caught.value).splitlines()[0]
+
+    def test_dtypes_must_agree(self) -> None:
+        """No conversion happens on the way."""
+        with pytest.raises(errors.TypingError, match="copies between arrays of one dtype"):
+            self.typed("cuda.cp_async(tile, 0, src, n)", types.float64[::1], types.int64)
+
+
+class TestTypeof:
+    """Types of launch arguments."""
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (3, types.int64),
+            (2**63, types.uint64),
+            (1.5, types.float64),
+            (True, types.boolean),
+            (1j, types.complex128),
+            (np.float32(1), types.float32),
+            (np.int8(1), types.int8),
+            (np.bool_(True), types.boolean),
+            ((1, 2.0), types.Tuple((types.int64, types.float64))),
+            (np.zeros((2, 3), np.float32), types.Array(types.float32, 2, "C")),
+            (np.zeros((2, 3), np.float32).T, types.Array(types.float32, 2, "F")),
+            (np.zeros((4, 6), np.float32)[::2, ::2], types.Array(types.float32, 2, "A")),
+            (np.zeros(3, np.float16), types.Array(types.float16, 1, "C")),
+            (None, types.none),
+        ],
+    )
+    def test_values(self, value, expected) -> None:
+        """Numba's types."""
+        assert frontend.typeof(value) == expected
+
+    def test_readonly(self) -> None:
+        """An array that cannot be written is a readonly array."""
+        array = np.zeros(3)
+        array.flags.writeable = False
+        assert not frontend.typeof(array).mutable
+
+    def test_records_and_named_tuples(self) -> None:
+        """Structured scalars and named tuples keep their fields."""
+        dtype = np.dtype([("x", np.float32), ("n", np.int32)], align=True)
+        assert frontend.typeof(np.zeros(1, dtype)[0]) == from_dtype(dtype)
+        assert frontend.typeof(Pair(1, 2.0)).fields == ("a", "b")
+
+    def test_device_arrays(self) -> None:
+        """An object with __cuda_array_interface__ is the array that it describes."""
+        interface = {"shape": (4, 3), "strides": (4, 16), "typestr": "<f4", "data": (0, True)}
+        described = pytypes.SimpleNamespace(__cuda_array_interface__=interface)
+        assert frontend.typeof(described) == types.Array(types.float32, 2, "F", readonly=True)
+
+    def test_unknown(self) -> None:
+        """A value without a type is a ValueError."""
+        with pytest.raises(ValueError, match="[Cc]annot determine"):
+            frontend.typeof(object())
+
+
+class TestStubs:
+    """Names of kernels, used on the host."""
+
+    @pytest.mark.parametrize("name", ["syncthreads", "grid", "popc", "float32x4", "cp_async"])
+    def test_calls_are_refused(self, name) -> None:
+        """One sentence says where they work."""
+        with pytest.raises(NotImplementedError, match=rf"cuda\.{name} works only inside a kernel"):
+            getattr(stubs.CUDA, name)(1)
+
+    def test_attributes_are_refused(self) -> None:
+        """`threadIdx.x` has no value on the host; other attributes do not exist."""
+        with pytest.raises(NotImplementedError, match=r"cuda\.threadIdx works only"):
+            _ = stubs.threadIdx.x
+        with pytest.raises(AttributeError, match=r"\.x, \.y and \.z"):
+            _ = stubs.threadIdx.w
+
+    def test_every_stub_is_documented_and_typed(self) -> None:
+        """Each operation has a docstring, and the front end a type for it."""
+        from wia_lab.simt.declarations import STUB_TYPES
+
+        def all_stubs(space):
+            for member in (getattr(space, name) for name in space.names()):
+                yield from all_stubs(member) if isinstance(member, stubs.Namespace) else [member]
+
+        found = [each for each in all_stubs(stubs.CUDA) if each is not stubs.GridGroup]
+        assert len(found) > 500
+        assert all(len(each.__doc__.split()) > 3 for each in found)
+        assert [each for each in found if each not in STUB_TYPES] == []
+
+    def test_names_are_numba_cudas(self) -> None:
+        """Where numba-cuda is installed: each name of ours that is not ours alone is its too."""
+        module = pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+        del module
+        from numba import cuda as theirs
+
+        own = {name for name in stubs.CUDA.names() if "async" in name}
+        missing = {name for name in stubs.CUDA.names() if not hasattr(theirs, name)}
+        assert missing - own == set()
+
+
+def test_two_threads() -> None:
+    """Kernels typed at the same time in two threads come out right."""
+    sources = [f"def kernel{i}(out):\n    out[cuda.grid(1)] = {i} + out[0]\n" for i in range(8)]
+    results: dict[int, frontend.TypedFunction] = {}
+
+    def work(start):
+        for i in range(start, 8, 2):
+            scope = {"cuda": cuda}
+            exec(sources[i], scope)
+            results[i] = frontend.type_function(scope[f"kernel{i}"], (f4,))
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == list(range(8))
+    assert all(results[i].name == f"kernel{i}" for i in range(8))
+
+
+def test_independent_of_the_cpu_target() -> None:
+    """What the CPU compiled in the same process changes no type."""
+
+    def kernel(out, n):
+        out[0] = np.int32(n) + abs(n)
+
+    def again(out, n):
+        out[0] = np.int32(n) + abs(n)
+
+    before = frontend.type_function(kernel, (f4, types.int32)).typemap
+
+    @njit
+    def on_the_host(a):
+        return np.sort(a).sum() + np.sqrt(a).max() + len({1: 2}) + len([1])
+
+    assert on_the_host(np.ones(4)) == 7.0
+    after = frontend.type_function(again, (f4, types.int32)).typemap
+    assert {k: str(v) for k, v in after.items()} == {k: str(v) for k, v in before.items()}
+    with pytest.raises(KeyError, match=r"np\.sqrt is not available in a kernel"):
+        frontend.type_function(lambda out: np.sqrt(out[0]), (f4,), kernel=False)
