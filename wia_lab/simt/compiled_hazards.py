@@ -1,6 +1,6 @@
 """What happened to each cell: the sources of the hazard helpers of `wia_lab.simt.compiled`.
 
-A *cell* is the smallest unit that any access of the launch touches (`Space.granule` bytes). Its
+A *cell* is the smallest unit that any access of the launch touches, a power of two of bytes. Its
 shadow holds *stamps*, pairs (thread, moment): the thread's number in the launch, padding included,
 and the number of the event. Moment 0 marks a free stamp.
 
@@ -29,7 +29,7 @@ CONFLICTS = 8
 ROW = 6
 """Columns of a conflict: kind, cell, lane, the other's thread and moment, the present moment."""
 
-_SHADOW = "int32[:, ::1], int32[:, :, ::1], uint8[::1], boolean"
+_SHADOW = "int32[:, ::1], int32[:, :, ::1], boolean, boolean, uint8[::1], boolean"
 _ORDER = (
     "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1],"
     " readonly int32[:, ::1]"
@@ -57,20 +57,30 @@ SIGNATURES = {
 
 
 @njit
-def _unordered(thread, moment, me, lane, block, first, stride, floor, barriers, syncs, mates):
-    """Whether nothing orders what `thread` did at `moment` before what lane `lane` does now."""
+def _apart(thread, moment, me, floor, low, high, barrier, sync):
+    """Whether what `thread` did at `moment` is unordered with what `me` does now.
+
+    0: ordered. 1: not. 2: not by any operation of the whole warp that they share; some lanes of it
+    may have met. Threads [low, high) are the block's; `barrier` is its last, `sync` the warp's.
+    """
     if moment <= floor or thread == me:
-        return False
-    other = thread - first
-    if other < block * stride or other >= (block + 1) * stride:
-        return True
-    if moment < barriers[block]:
-        return False
-    if other >> 5 != lane >> 5:
-        return True
-    if moment < syncs[lane >> 5]:
-        return False
-    return mates.shape[0] == 0 or moment >= mates[lane, other & 31]
+        return 0
+    if thread < low or thread >= high:
+        return 1
+    if moment < barrier:
+        return 0
+    if thread >> 5 != me >> 5:
+        return 1
+    return 0 if moment < sync else 2
+
+
+@njit
+def _shift(granule):
+    """The power of two that a cell's size is."""
+    shift = 0
+    while 1 << shift < granule:
+        shift += 1
+    return shift
 
 
 @njit
@@ -139,7 +149,7 @@ def _same_value(low, high, lane, other, offsets, nbytes, values, memory):
 def record(
     mode, offsets, active, nbytes, granule, values,
     first, stride, now, floor, barriers, syncs, mates,
-    writer, stamps, memory, kept,
+    writer, stamps, reads, changes, memory, kept,
     known, seen, site_at, rows, counts, scratch,
 ):
     """Check one event of a space against the shadow, and bring the shadow up to date.
@@ -160,6 +170,8 @@ def record(
         The moment of the last barrier, and of the last operation of the whole warp.
     mates : int32, shape (lanes, 32) or (0, 32)
         The moment up to which a lane is ordered after each lane of its warp.
+    reads, changes : bool
+        Whether any read, any atomic has been recorded in this space.
     memory : uint8
         What the cells hold; kept up to date here if `kept`.
     known : int32, one a lane or none
@@ -175,27 +187,36 @@ def record(
     """
     threads, moments = scratch[0], scratch[1]
     here = site_at[now]
+    shift = _shift(granule)
     plain = mode in (STORE, LANDING)
     base = 4 if mode == ATOMIC else 0
-    checks = 4 if mode == LOAD else 0  # the first stamps that can conflict with this access
-    ends = 4 if mode == ATOMIC else 8
+    # Stamps that this access may conflict with, or removes: from `checks` up to `ends`.
+    checks = 0 if reads and mode != LOAD else 4
+    ends = 8 if changes and mode != ATOMIC else 4
+    parted = mates.shape[0] > 0
     for block in range(barriers.size):
+        low = first + block * stride
+        high = low + stride
+        barrier = barriers[block]
         for lane in range(block * stride, (block + 1) * stride):
             if not active[lane]:
                 continue
             me = first + lane
+            sync = syncs[lane >> 5]
             begin = offsets[lane]
             listing = known.size > 0 and known[lane] != 0
-            for cell in range(begin // granule, (begin + nbytes - 1) // granule + 1):
-                thread, moment = writer[cell, 0], writer[cell, 1]
-                if moment and mode != LANDING and _unordered(
-                    thread, moment, me, lane, block, first, stride, floor, barriers, syncs, mates
-                ):
+            for cell in range(begin >> shift, ((begin + nbytes - 1) >> shift) + 1):
+                at = np.uint64(cell)
+                thread, moment = writer[at, 0], writer[at, 1]
+                apart = _apart(thread, moment, me, floor, low, high, barrier, sync)
+                if apart == 2 and parted:
+                    apart = moment >= mates[lane, thread & 31]
+                if apart and mode != LANDING:
                     kind = READ_AFTER_WRITE if mode == LOAD else ATOMIC_AFTER_WRITE
                     if mode == STORE:
                         other = thread - first if moment == now and not kept else -1
                         same = _same_value(
-                            cell * granule, (cell + 1) * granule, lane, other, offsets, nbytes,
+                            cell << shift, (cell + 1) << shift, lane, other, offsets, nbytes,
                             values, memory,
                         )
                         kind = SAME_VALUE if same else WRITE_AFTER_WRITE
@@ -203,12 +224,16 @@ def record(
                         kind, cell, lane, thread, moment, now, listing, seen, site_at[moment],
                         here, rows, counts,
                     )
-                for place in range(checks, ends):
-                    thread, moment = stamps[place, cell, 0], stamps[place, cell, 1]
-                    if moment and mode != LANDING and _unordered(
-                        thread, moment, me, lane, block, first, stride, floor, barriers, syncs,
-                        mates,
-                    ):
+                place = checks
+                while place < ends:
+                    thread, moment = stamps[place, at, 0], stamps[place, at, 1]
+                    if moment == 0:  # none after a free one, in either four
+                        place = (place | 3) + 1
+                        continue
+                    apart = _apart(thread, moment, me, floor, low, high, barrier, sync)
+                    if apart == 2 and parted:
+                        apart = moment >= mates[lane, thread & 31]
+                    if apart and mode != LANDING:
                         if place < 4:
                             kind = WRITE_AFTER_READ if mode == STORE else ATOMIC_AFTER_READ
                         else:
@@ -217,26 +242,30 @@ def record(
                             kind, cell, lane, thread, moment, now, listing, seen,
                             site_at[moment], here, rows, counts,
                         )
+                    if plain:
+                        stamps[place, at, 1] = 0
+                    place += 1
                 if plain:
-                    writer[cell, 0], writer[cell, 1] = me, now
-                    for place in range(8):
-                        if stamps[place, cell, 1]:
-                            stamps[place, cell, 1] = 0
+                    writer[at, 0] = me
+                    writer[at, 1] = now
                     continue
-                if stamps[base, cell, 1] == 0:
-                    stamps[base, cell, 0], stamps[base, cell, 1] = me, now
+                thread, moment = stamps[base, at, 0], stamps[base, at, 1]
+                if moment == 0 or (thread == me and stamps[base + 1, at, 1] == 0):
+                    stamps[base, at, 0], stamps[base, at, 1] = me, now
                     continue
                 count = 0
                 for place in range(base, base + 4):
-                    thread, moment = stamps[place, cell, 0], stamps[place, cell, 1]
-                    if moment and _unordered(
-                        thread, moment, me, lane, block, first, stride, floor, barriers, syncs,
-                        mates,
-                    ):
+                    thread, moment = stamps[place, at, 0], stamps[place, at, 1]
+                    if moment == 0:
+                        break
+                    apart = _apart(thread, moment, me, floor, low, high, barrier, sync)
+                    if apart == 2 and parted:
+                        apart = moment >= mates[lane, thread & 31]
+                    if apart:
                         threads[count], moments[count] = thread, moment
                         count += 1
                 threads[count], moments[count] = me, now
-                _insert(stamps, base, cell, count, threads, moments, stride)
+                _insert(stamps, base, at, count, threads, moments, stride)
             if kept and mode == STORE and values.shape[0]:
                 row = lane if values.shape[0] > 1 else 0
                 for byte in range(nbytes):
@@ -245,6 +274,7 @@ def record(
 
 def overlaps(offsets, active, nbytes, granule, stamps, now):
     """Whether two active lanes touch one cell. `stamps` is scratch, one a cell."""
+    shift = _shift(granule)
     end = np.int64(-1)
     ascending = True
     for lane in range(offsets.size):
@@ -258,7 +288,7 @@ def overlaps(offsets, active, nbytes, granule, stamps, now):
     for lane in range(offsets.size):
         if active[lane]:
             begin = offsets[lane]
-            for cell in range(begin // granule, (begin + nbytes - 1) // granule + 1):
+            for cell in range(begin >> shift, ((begin + nbytes - 1) >> shift) + 1):
                 if stamps[cell] == now:
                     return True
                 stamps[cell] = now
@@ -267,11 +297,12 @@ def overlaps(offsets, active, nbytes, granule, stamps, now):
 
 def mark(offsets, active, nbytes, granule, marks):
     """Set the marks of the cells that active lanes touch; returns how many were not set before."""
+    shift = _shift(granule)
     fresh = 0
     for lane in range(offsets.size):
         if active[lane]:
             begin = offsets[lane]
-            for cell in range(begin // granule, (begin + nbytes - 1) // granule + 1):
+            for cell in range(begin >> shift, ((begin + nbytes - 1) >> shift) + 1):
                 fresh += marks[cell] == 0
                 marks[cell] = 1
     return fresh
@@ -279,11 +310,12 @@ def mark(offsets, active, nbytes, granule, marks):
 
 def unmarked(offsets, active, nbytes, granule, marks, where):
     """How many active lanes touch a cell without a mark; `where` gets the first lane and cell."""
+    shift = _shift(granule)
     count = 0
     for lane in range(offsets.size):
         if active[lane]:
             begin = offsets[lane]
-            for cell in range(begin // granule, (begin + nbytes - 1) // granule + 1):
+            for cell in range(begin >> shift, ((begin + nbytes - 1) >> shift) + 1):
                 if marks[cell] == 0:
                     if count == 0:
                         where[0] = lane
@@ -299,12 +331,13 @@ def in_flight(offsets, active, nbytes, granule, flights, hit, rows):
     `flights` has a copy's handle a cell, 0 for none; `hit` gets the lanes, `rows` the first few as
     (lane, cell, handle). Returns how many lanes there are.
     """
+    shift = _shift(granule)
     count = 0
     for lane in range(offsets.size):
         hit[lane] = False
         if active[lane]:
             begin = offsets[lane]
-            for cell in range(begin // granule, (begin + nbytes - 1) // granule + 1):
+            for cell in range(begin >> shift, ((begin + nbytes - 1) >> shift) + 1):
                 if flights[cell]:
                     hit[lane] = True
                     if count < rows.shape[0]:

@@ -27,9 +27,9 @@ NO_VALUES = np.zeros((0, 0), np.uint8)
 
 
 def cell_bytes(space: Space) -> int:
-    """Bytes of a cell: divides every access, and every place where an array or instance begins."""
-    size = gcd(space.granule, space.stride, space.origin)
-    return gcd(size, *(abs(stride) for stride in space.strides))
+    """Bytes of a cell: the largest power of two that divides every access and every start."""
+    size = gcd(space.granule, space.stride, space.origin, *map(abs, space.strides))
+    return size & -size
 
 
 class Event(NamedTuple):
@@ -66,6 +66,7 @@ class Shadow:
         self._scratch = np.zeros((2, 5), np.int32)
         self.log: list[Event] = []
         self._forget()
+        self._has_reads = self._has_atomics = False
         self.floor = 0  # older accesses were another chunk's, to other memory
         self.folded = False  # the shadow holds accesses that no barrier of all blocks ordered yet
 
@@ -142,9 +143,11 @@ class Shadow:
             event.mode, access.offsets, access.active, access.nbytes, self.cell,
             value_bytes(access) if event.mode == STORE else NO_VALUES,
             order.first, order.stride, event.moment, max(when.floor, self.floor), when.barriers,
-            when.syncs, when.mates, self.writer, self.stamps, self.memory, self.is_shared,
-            when.known, self.seen, order.site_at, rows, counts, self._scratch,
+            when.syncs, when.mates, self.writer, self.stamps, self._has_reads, self._has_atomics,
+            self.memory, self.is_shared, when.known, self.seen, order.site_at, rows, counts, self._scratch,
         )
+        self._has_reads |= event.mode == LOAD
+        self._has_atomics |= event.mode == ATOMIC
         found = min(int(counts[1]), rows.shape[0])
         return Conflicts(rows[:found].copy(), when.known) if found else None
 
