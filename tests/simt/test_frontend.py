@@ -6,6 +6,7 @@ import threading
 import types as pytypes
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from numba import from_dtype, njit, types
@@ -392,6 +393,27 @@ class TestDeviceFunctions:
             frontend.type_function(kernel, (f4,))
 
 
+class TestUnrolling:
+    """Loops over tuples of different types."""
+
+    @pytest.mark.parametrize("module", ["numba.misc.special", "numba.cuda.misc.special"])
+    def test_literal_unroll(self, module) -> None:
+        """Numba's and numba-cuda's `literal_unroll` make a copy of the body for each type."""
+        literal_unroll = numba.literal_unroll
+        if module != literal_unroll.__module__:
+            literal_unroll = pytypes.FunctionType(literal_unroll.__code__, {}, "literal_unroll")
+            literal_unroll.__module__ = module
+
+        def kernel(arrays, out):
+            for array in literal_unroll(arrays):
+                out[0] += array[0]
+
+        i4 = types.int32[::1]
+        typed = frontend.type_function(kernel, (types.Tuple((f4, i4)), f4))
+        versions = {str(k) for name, k in typed.typemap.items() if name.startswith("array.")}
+        assert versions == {"array(float32, 1d, C)", "array(int32, 1d, C)"}
+
+
 class TestAsyncCopies:
     """Operations that numba-cuda does not have."""
 
@@ -530,9 +552,9 @@ class TestStubs:
 
     def test_names_are_numba_cudas(self) -> None:
         """Where numba-cuda is installed: each name of ours that is not ours alone is its too."""
-        module = pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-        del module
-        from numba import cuda as theirs
+        pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+        import numba.cuda as theirs
+        import numba.cuda.fp16  # noqa: F401 - loaded late, seen as an attribute of `theirs`
 
         own = {name for name in stubs.CUDA.names() if "async" in name}
         missing = {name for name in stubs.CUDA.names() if not hasattr(theirs, name)}

@@ -13,11 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numba.core import compiler, errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager
+from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
 from numba.core.target_extension import dispatcher_registry, jit_registry, target_override
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.typing.templates import Signature, fold_arguments, make_concrete_template, signature
+from numba.core.untyped_passes import IRProcessing
+from numba.misc.special import literal_unroll
 
 from wia_lab.simt import declarations_arrays, refusals  # noqa: F401
 from wia_lab.simt.snapshots import Declared, declared, token
@@ -248,6 +250,29 @@ class _Description:
     target_context = _TargetContext()
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _CommonNames(FunctionPass):
+    """Let numba.cuda's own `literal_unroll` be Numba's, which the passes below know."""
+
+    _name = "wia_lab_common_names"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: compiler.StateDict) -> bool:
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                value = statement.value
+                if (
+                    isinstance(value, ir.Global | ir.FreeVar)
+                    and getattr(value.value, "__name__", "") == "literal_unroll"
+                    and value.value.__module__.startswith("numba.")
+                ):
+                    value.value, changed = literal_unroll, True
+        return changed
+
+
 class _Pipeline(CompilerBase):
     """Numba's passes as far as type inference."""
 
@@ -255,6 +280,7 @@ class _Pipeline(CompilerBase):
         """One pipeline, named as numba-cuda's is in error messages."""
         manager = PassManager("cuda")
         manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        manager.add_pass_after(_CommonNames, IRProcessing)
         manager.add_pass(NopythonTypeInference, "nopython frontend")
         manager.finalize()
         return [manager]

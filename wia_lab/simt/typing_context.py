@@ -196,25 +196,28 @@ def _admitted(template: type) -> bool:
 
 
 _known_stubs: dict[int, tuple[object, stubs.Stub | stubs.Namespace]] = {}
+_learned: set[str] = set()
 
 
 def stub_of(value: object) -> stubs.Stub | stubs.Namespace | None:
     """The stub that a value stands for: itself, or numba.cuda's object of that name."""
     if isinstance(value, stubs.Stub | stubs.Namespace):
         return value
-    if not _known_stubs and (module := sys.modules.get("numba.cuda")) is not None:
-        _learn(module, stubs.CUDA)
+    for tail, space in stubs.MODULES.items():
+        name = f"numba.cuda.{tail}".rstrip(".")
+        if name in sys.modules and name not in _learned:
+            _learned.add(name)
+            _learn(sys.modules[name], space)
     known = _known_stubs.get(id(value))
     return known[1] if known is not None and known[0] is value else None
 
 
 def _learn(module: object, space: stubs.Namespace) -> None:
-    for name in space.__members__:
+    for name in space.names():
         value = getattr(module, name, None)
-        if value is None:
+        if value is None or isinstance(value, ModuleType):
             continue
         member = getattr(space, name)
-        if not isinstance(value, ModuleType):
-            _known_stubs[id(value)] = (value, member)
+        _known_stubs[id(value)] = (value, member)
         if isinstance(member, stubs.Namespace):
             _learn(value, member)
