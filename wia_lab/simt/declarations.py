@@ -23,7 +23,7 @@ from numba.core.typing.templates import (
     signature,
 )
 
-from wia_lab.simt import stubs
+from wia_lab.simt import stub_tables, stubs
 
 registry = Registry()
 
@@ -85,7 +85,7 @@ dim3 = Dim3Type()
 grid_group = GridGroupType()
 vector_types = {
     f"{base}x{count}": VectorType(f"{base}x{count}", getattr(types, base), count)
-    for base, count in product(stubs.VECTOR_BASES, (1, 2, 3, 4))
+    for base, count in product(stub_tables.VECTOR_BASES, (1, 2, 3, 4))
 }
 
 #: Type of each stub that is a value or an operation; filled below.
@@ -174,7 +174,7 @@ _SIGNATURES: dict[stubs.Stub, list[str]] = {
 }
 for _stub, _codes in _SIGNATURES.items():
     _concrete(_stub, map(_decode, _codes))
-for _space, _table in ((stubs.libdevice, stubs.LIBDEVICE), (stubs.fp16, stubs.FLOAT16)):
+for _space, _table in ((stubs.libdevice, stub_tables.LIBDEVICE), (stubs.fp16, stub_tables.FLOAT16)):
     for _code, _names in _table.items():
         for _name in _names.split():
             _concrete(getattr(_space, _name), [_decode(_code)])

@@ -22,7 +22,7 @@ def array_mean(a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - as 
     def mean(a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         total = zero
         for value in np.nditer(a):
-            total += value.item()
+            total += value.item()  # type: ignore[attr-defined]
         return total / a.size
 
     return mean

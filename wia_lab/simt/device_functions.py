@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature as python_signature
 from types import FunctionType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import compiler, errors, ir, types
@@ -201,7 +201,7 @@ class DeviceFunction:
 _functions: dict[object, tuple[DeviceFunction, list[object]]] = {}
 
 
-def device_function(function: object) -> DeviceFunction:
+def device_function(function: Any) -> DeviceFunction:
     """The device function of a Python function, or of an object that holds one as `.py_func`.
 
     It has the globals and closure values that the function has now. ValueError for a function

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import threading
 from types import FunctionType
+from typing import Any
 
 import numba
 import numpy as np
@@ -122,7 +123,7 @@ def typeof(value: object) -> types.Type:
     return numba_typeof(value, Purpose.argument)
 
 
-def _typeof_interface(interface: dict[str, object]) -> types.Array:
+def _typeof_interface(interface: dict[str, Any]) -> types.Array:
     dtype = np.dtype(interface["typestr"])
     shape, strides = interface["shape"], interface.get("strides")
     pattern = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba.core import errors, ir, types
@@ -151,7 +151,7 @@ class RefusedError(Exception):
 
 
 @functools.cache
-def error_class(name: str) -> type[Exception]:
+def error_class(name: str) -> Callable[..., Exception]:
     """Numba's error class of that name, or one that is the builtin of that name as well."""
     numba_class = getattr(errors, name, None)
     if numba_class is not None:
@@ -244,7 +244,9 @@ def _printable(kind: types.Type) -> bool:
     return isinstance(kind, _PRINTABLE)
 
 
-def _container(error: str, what: str, instead: str) -> object:
+def _container(
+    error: str, what: str, instead: str
+) -> Callable[[TypedFunction, ir.Expr, types.Type], Refusal]:
     def rule(typed: TypedFunction, value: ir.Expr, kind: types.Type) -> Refusal:
         return Refusal(error, f"a {what} cannot be made in a kernel: {instead}")
 
@@ -380,7 +382,7 @@ def _text(kind: types.Type) -> Refusal | None:
     return _MADE_TEXT if isinstance(kind, types.UnicodeType | types.UnicodeCharSeq) else None
 
 
-_EXPRESSIONS = {
+_EXPRESSIONS: dict[str, Callable[[Any, Any, Any], Refusal | None]] = {
     "build_list": _container("NumbaRuntimeError", "list", "use a tuple, or cuda.local.array"),
     "build_set": _container("AttributeError", "set", "use a tuple, or cuda.local.array"),
     "build_map": _container("AttributeError", "dict", "use a tuple, or an array given at launch"),

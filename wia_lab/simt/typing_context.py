@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
+from typing import Any
 
 import numba
 from numba.core import errors, types
@@ -178,9 +179,10 @@ def load_late(message: str) -> bool:
 
 def _admitted(template: type) -> bool:
     """Whether a declaration of the builtin registry holds on the device."""
-    source = getattr(template, "_overload_func", None) or getattr(
-        template, "_definition_func", template
+    written = getattr(template, "_overload_func", None) or getattr(
+        template, "_definition_func", None
     )
+    source: Any = template if written is None else written
     module = source.__module__ or "numba."  # Numba generates a few from text
     if source.__name__ in _TEXTS and module == "numba.cpython.unicode":
         return False
