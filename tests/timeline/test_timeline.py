@@ -1,0 +1,234 @@
+"""Streams and events on the simulated clock: times from hand-made schedules."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import pytest
+
+from wia_lab.errors import WiaLabError
+from wia_lab.timeline import (
+    Buffer,
+    Engine,
+    Event,
+    Fault,
+    Timeline,
+    TimelineError,
+    Work,
+    virtual_machine,
+)
+
+
+def make() -> tuple[Timeline, Engine, Engine]:
+    return Timeline(host_call=0), Engine("copy"), Engine("compute")
+
+
+class TestTimes:
+    """When work starts and ends follows from queues, engines and events alone."""
+
+    def test_a_stream_runs_in_order(self) -> None:
+        timeline, copy, compute = make()
+        stream = timeline.stream()
+        first = timeline.submit(stream, Work("copy", 100, (copy,)))
+        second = timeline.submit(stream, Work("kernel", 50, (compute,)))
+        timeline.synchronize(stream)
+        assert (first.start, first.end, second.start, second.end) == (0, 100, 100, 150)
+        assert timeline.now == 150
+
+    def test_two_streams_overlap_on_two_engines(self) -> None:
+        timeline, copy, compute = make()
+        one, two = timeline.stream(), timeline.stream()
+        ends = []
+        for stream in (one, two):
+            timeline.submit(stream, Work("copy", 100, (copy,)))
+            ends.append(timeline.submit(stream, Work("kernel", 100, (compute,))))
+        timeline.synchronize()
+        assert [each.end for each in ends] == [200, 300]
+
+    def test_an_event_holds_another_stream(self) -> None:
+        timeline, copy, compute = make()
+        one, two = timeline.stream(), timeline.stream()
+        event = Event("copied")
+        timeline.submit(one, Work("copy", 100, (copy,)))
+        timeline.record(event, one)
+        timeline.wait(two, event)
+        kernel = timeline.submit(two, Work("kernel", 10, (compute,)))
+        timeline.synchronize(two)
+        assert kernel.start == 100
+
+    def test_priority_decides_between_two_that_are_ready(self) -> None:
+        timeline, copy, compute = make()
+        busy = timeline.stream()
+        low, high = timeline.stream(priority=1), timeline.stream(priority=-1)
+        timeline.submit(busy, Work("first", 100, (compute,)))
+        later = timeline.submit(low, Work("low", 10, (compute,)))
+        sooner = timeline.submit(high, Work("high", 10, (compute,)))
+        timeline.synchronize()
+        assert (sooner.start, later.start) == (100, 110)
+
+    def test_the_default_stream_waits_for_the_others_and_they_for_it(self) -> None:
+        timeline, copy, compute = make()
+        default, other = timeline.stream(legacy=True), timeline.stream()
+        timeline.submit(other, Work("copy", 100, (copy,)))
+        middle = timeline.submit(default, Work("kernel", 10, (compute,)))
+        last = timeline.submit(other, Work("copy", 5, (copy,)))
+        timeline.synchronize()
+        assert (middle.start, last.start) == (100, 110)
+
+    def test_a_query_does_not_wait(self) -> None:
+        timeline = Timeline(host_call=10)
+        stream = timeline.stream()
+        timeline.submit(stream, Work("kernel", 25, (Engine("compute"),)))
+        assert [timeline.query(stream) for _ in range(4)] == [False, False, True, True]
+
+    def test_the_same_program_gives_the_same_times(self) -> None:
+        def run() -> list[tuple[str, int | None]]:
+            timeline, copy, compute = make()
+            streams = [timeline.stream() for _ in range(5)]
+            for i in range(200):
+                engine = (copy, compute)[i * 7 % 3 == 0]
+                timeline.submit(streams[i * 13 % 5], Work(str(i), 10 + i % 9, (engine,)))
+            timeline.synchronize()
+            return [(each.work.name, each.start) for each in timeline.finished]
+
+        assert run() == run()
+
+
+class TestData:
+    """Work is done when its turn comes."""
+
+    def test_a_missing_wait_gives_stale_data_and_a_hazard(self) -> None:
+        timeline, copy, compute = make()
+        memory, seen = {"x": 1}, []
+        x = Buffer("x", 64, "device 0")
+        one, two = timeline.stream("upload"), timeline.stream("work")
+        timeline.submit(
+            one, Work("copy", 100, (copy,), lambda: memory.update(x=2), writes=(x.region(),))
+        )
+        timeline.submit(
+            two,
+            Work("kernel", 10, (compute,), lambda: seen.append(memory["x"]), reads=(x.region(),)),
+        )
+        timeline.synchronize()
+        assert seen == [1]
+        assert [hazard.message for hazard in timeline.order.hazards] == [
+            "kernel on work reads bytes 0 to 63 of x, which copy on upload writes, and nothing "
+            "orders the two: record an event after the first, and let the stream of the second "
+            "wait for it"
+        ]
+
+    def test_an_event_orders_them(self) -> None:
+        timeline, copy, compute = make()
+        x = Buffer("x", 64)
+        one, two, event = timeline.stream(), timeline.stream(), Event()
+        timeline.submit(one, Work("copy", 100, (copy,), writes=(x.region(),)))
+        timeline.record(event, one)
+        timeline.wait(two, event)
+        timeline.submit(two, Work("kernel", 10, (compute,), reads=(x.region(),)))
+        timeline.synchronize()
+        assert timeline.order.hazards == []
+
+    def test_the_host_reads_before_it_has_waited(self) -> None:
+        timeline, copy, _ = make()
+        out = Buffer("out", 32)
+        stream = timeline.stream()
+        timeline.submit(stream, Work("download", 100, (copy,), writes=(out.region(),)))
+        timeline.host_access(reads=(out.region(),))
+        (hazard,) = timeline.order.hazards
+        assert hazard.second == "the host"
+        timeline.synchronize(stream)
+        timeline.host_access(reads=(out.region(),))
+        assert len(timeline.order.hazards) == 1
+
+    def test_disjoint_halves_do_not_meet(self) -> None:
+        timeline, copy, compute = make()
+        x = Buffer("x", 64)
+        one, two = timeline.stream(), timeline.stream()
+        timeline.submit(one, Work("low", 10, (copy,), writes=(x.region(0, 32),)))
+        timeline.submit(two, Work("high", 10, (compute,), writes=(x.region(32, 64),)))
+        assert timeline.order.hazards == []
+
+    def test_order_is_transitive(self) -> None:
+        timeline, copy, compute = make()
+        x = Buffer("x", 8)
+        a, b, c = (timeline.stream() for _ in range(3))
+        first, second = Event(), Event()
+        timeline.submit(a, Work("write", 10, (copy,), writes=(x.region(),)))
+        timeline.record(first, a)
+        timeline.wait(b, first)
+        timeline.record(second, b)
+        timeline.wait(c, second)
+        timeline.submit(c, Work("read", 10, (compute,), reads=(x.region(),)))
+        assert timeline.order.hazards == []
+
+
+class TestFaults:
+    """What fails is told to whoever waits; the rest goes on."""
+
+    def test_an_injected_fault_reaches_the_wait(self) -> None:
+        timeline, copy, _ = make()
+        stream = timeline.stream()
+        timeline.faults.append(Fault(lambda op: op.work.name == "bad", RuntimeError("lost")))
+        timeline.submit(stream, Work("bad", 10, (copy,)))
+        with pytest.raises(RuntimeError, match="lost"):
+            timeline.synchronize(stream)
+        timeline.synchronize(stream)
+
+    def test_waiting_for_an_event_never_recorded(self) -> None:
+        timeline, _, _ = make()
+        with pytest.raises(TimelineError, match="never recorded"):
+            timeline.wait(timeline.stream("work"), Event("done"))
+
+
+class TestMachines:
+    """Machines by name."""
+
+    def test_links(self) -> None:
+        machine = virtual_machine("2xH100-nvlink")
+        assert machine.peer_route(0, 1).link == "NVLink 4"
+        assert machine.can_access(0, 1)
+        spread = virtual_machine("4xT4-pcie-2numa")
+        assert [device.numa_node for device in spread.devices] == [0, 0, 1, 1]
+        assert spread.can_access(0, 1)
+        assert not spread.can_access(1, 2)
+
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [
+            ("", "write it as"),
+            ("17xT4", "17 devices"),
+            ("2xT4-nvlink", "no NVLink"),
+            ("2xT4-pcie-3numa", "over 3 sockets"),
+            ("2xZ9", "no device"),
+        ],
+    )
+    def test_names_that_say_nothing(self, name: str, words: str) -> None:
+        with pytest.raises(WiaLabError, match=words):
+            virtual_machine(name)
+
+    def test_a_copy_takes_latency_and_bandwidth(self) -> None:
+        route = virtual_machine("1xH200").host_route(0, upload=True)
+        assert route.duration(63_000_000) == 10_000 + 1_000_000
+
+
+def test_cost_grows_linearly() -> None:
+    """Ten times the operations take about ten times the steps of the heap: memory says so."""
+    peaks = []
+    for count in (1_000, 10_000):
+        machine = virtual_machine("8xH100")
+        timeline = Timeline(keep=False)
+        streams = [timeline.stream(device=d % 8) for d in range(16)]
+        buffers = [Buffer(str(d), 1 << 20) for d in range(16)]
+        tracemalloc.start()
+        begin = time.perf_counter()
+        for i in range(count):
+            device = machine.devices[i % 8]
+            engine = (device.upload, device.compute, device.download)[i // 16 % 3]
+            work = Work("op", 5_000, (engine,), reads=(buffers[i % 16].region(),))
+            timeline.submit(streams[i % 16], work)
+        timeline.synchronize()
+        print(f"{count} operations: {time.perf_counter() - begin:.2f} s")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 20 * peaks[0]
