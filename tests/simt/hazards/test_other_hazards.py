@@ -151,6 +151,16 @@ class TestUninitialised:
         launch.load(launch.space("global", "a"), LANE, 3)
         assert launch.end() == []
 
+    def test_what_went_outside_is_not_missed_twice(self, trace):
+        """An element that was meant for a cell but went outside the array is one fault."""
+        launch = trace(1, 64)
+        tile = launch.space("shared", "s")
+        launch.store(tile, LANE + 1, 3, range(63))
+        launch.outside(tile, (64,), 3, [63], store=True)
+        launch.barrier(4)
+        launch.load(tile, LANE, 5)
+        assert [(each.kind, each.line) for each in launch.end()] == [("out-of-bounds", 3)]
+
     def test_variable(self, trace):
         """A variable that some threads never set."""
         launch = trace(1, 64)

@@ -51,7 +51,8 @@ class Hazards(Listener):
 
     def on_launch(self, launch: Launch) -> None:
         for part in (
-            self.findings, self.order, self.fences, self.races, self.copies, self.arithmetic
+            self.findings, self.order, self.fences, self.races, self.copies, self.bounds,
+            self.arithmetic,
         ):
             part.begin(launch)
 
@@ -116,6 +117,8 @@ class Hazards(Listener):
             self.races.diverged(waiting, missing)
 
     def on_async_copy(self, copy: AsyncCopy) -> None:
+        if copy.site.number in self.bounds.sites:  # lanes outside the source copy nothing
+            self.bounds.missed.add(copy.destination.name)
         self.copies.issue(copy)
 
     def on_async_commit(
@@ -141,3 +144,4 @@ class Hazards(Listener):
 
     def on_end(self) -> None:
         self.races.end()
+        self.findings.drop_reads(self.bounds.missed)

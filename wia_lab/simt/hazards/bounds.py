@@ -9,7 +9,7 @@ import numpy as np
 from wia_lab.simt.hazards.found import Findings, Hazard, Thread
 
 if TYPE_CHECKING:
-    from wia_lab.simt.events import OutOfBounds, Site
+    from wia_lab.simt.events import Launch, OutOfBounds, Site
     from wia_lab.simt.hazards.order import Order
     from wia_lab.simt.memory import Space
 
@@ -19,9 +19,18 @@ class Bounds:
 
     def __init__(self, findings: Findings, order: Order) -> None:
         self.findings, self.order = findings, order
+        self.begin()
+
+    def begin(self, launch: Launch | None = None) -> None:
+        """A launch begins."""
+        self.missed: set[str] = set()  # arrays that lack what was to be written to them
+        self.sites: set[int] = set()
 
     def outside(self, event: OutOfBounds) -> None:
         """Lanes indexed outside an array."""
+        self.sites.add(event.site.number)
+        if event.is_store:
+            self.missed.add(event.space.name)
         lane = int(np.argmax(event.lanes))
         thread = self.findings.thread(self.order.first + lane)
         index = tuple(int(each[lane]) for each in event.indices)

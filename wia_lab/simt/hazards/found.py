@@ -125,6 +125,14 @@ class Findings:
                 known, severity="warning", message=f"{start}: {message_end}"
             )
 
+    def drop_reads(self, arrays: set[str]) -> None:
+        """Drop uninitialised reads of arrays that lack something because of another fault."""
+        self._by_cause = {
+            cause: each
+            for cause, each in self._by_cause.items()
+            if each.kind != "uninitialised-read" or each.array not in arrays
+        }
+
     def drop_covered(self, kind: str, by: str) -> None:
         """Drop hazards of one kind where one of another kind names their lines and array."""
         worse = [each for each in self._by_cause.values() if each.kind == by]

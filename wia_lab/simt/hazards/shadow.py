@@ -158,8 +158,8 @@ def value_bytes(access: Access) -> np.ndarray:
         return NO_VALUES
     values = np.asarray(access.values)
     if values.dtype.itemsize != access.nbytes:
-        if values.dtype.names or access.space.dtype.itemsize != access.nbytes:
+        if values.dtype.kind not in "iuf" or access.nbytes > 8:
             return NO_VALUES
-        values = values.astype(access.space.dtype)
+        values = values.astype(f"{values.dtype.kind}{access.nbytes}")
     rows = 1 if values.size == 1 else access.offsets.size
     return np.ascontiguousarray(values).view(np.uint8).reshape(rows, access.nbytes)
