@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from wia_lab.puzzles.formulas.tiled_matmul import SUSPECTS, TILE, reference, rounding
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
-from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run, Suspect
+from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import numpy as np
 
-TILE = 16
 BLOCK = (TILE, TILE)
 WARPS = TILE * TILE // 32  # a block
 SECTORS_A_TILE = TILE * TILE * 4 // 32
-
-Product = dict[str, np.ndarray]
 
 
 def cases(rng: np.random.Generator) -> list[Case]:
@@ -49,23 +45,6 @@ def _case(m: int, k: int, n: int, rng: np.random.Generator) -> Case:
         block=BLOCK,
         measured=whole,
     )
-
-
-def reference(a: np.ndarray, b: np.ndarray) -> Product:
-    """The product in float64."""
-    return {"c": _wide(a) @ _wide(b)}
-
-
-def rounding(a: np.ndarray, b: np.ndarray) -> Product:
-    """Bound on the rounding of K products and sums in float32, in whatever order.
-
-    (K + 1) · 2**-24 · |a| |b| (Higham, Accuracy and Stability of Numerical Algorithms, 3.1).
-    """
-    return {"c": (a.shape[1] + 1) * 2.0**-24 * (np.abs(_wide(a)) @ np.abs(_wide(b)))}
-
-
-def _wide(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float64)
 
 
 # What is counted on whole tiles: a warp is two rows of 16 threads.
@@ -96,168 +75,6 @@ def _load_sectors(run: Run) -> int:
 def _shared_reads(run: Run) -> int:
     return int(run.counters.shared_load_wavefronts)
 
-
-# What known mistakes compute. `keep` and the like choose the k that a mistaken loop adds up.
-
-
-def _some_k(keep: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Product]:
-    """Formula of a loop that adds up only the k for which `keep` is true."""
-
-    def formula(a: np.ndarray, b: np.ndarray) -> Product:
-        chosen = keep(np.arange(a.shape[1]))
-        return {"c": _wide(a[:, chosen]) @ _wide(b[chosen])}
-
-    return formula
-
-
-def _whole_tiles(a: np.ndarray, b: np.ndarray) -> Product:
-    k = a.shape[1] // TILE * TILE
-    return {"c": _wide(a[:, :k]) @ _wide(b[:k])}
-
-
-def _last_tile(a: np.ndarray, b: np.ndarray) -> Product:
-    start = (a.shape[1] - 1) // TILE * TILE
-    return {"c": _wide(a[:, start:]) @ _wide(b[start:])}
-
-
-def _last_product(a: np.ndarray, b: np.ndarray) -> Product:
-    # The tile's last k; beyond the edge both tiles hold 0
-    if a.shape[1] % TILE:
-        return {"c": np.zeros((a.shape[0], b.shape[1]))}
-    return {"c": np.outer(_wide(a[:, -1]), _wide(b[-1]))}
-
-
-def _tiles_of(extent: Callable[[np.ndarray, np.ndarray], int]) -> Callable[..., Product]:
-    """Formula of a loop that counts tiles along the wrong extent."""
-
-    def formula(a: np.ndarray, b: np.ndarray) -> Product:
-        k = min(a.shape[1], -(-extent(a, b) // TILE) * TILE)
-        return {"c": _wide(a[:, :k]) @ _wide(b[:k])}
-
-    return formula
-
-
-def _padded(array: np.ndarray) -> np.ndarray:
-    """The array in whole tiles, zeros added below and to the right."""
-    rows, columns = (-length % TILE for length in array.shape)
-    return np.pad(_wide(array), ((0, rows), (0, columns)))
-
-
-def _by_tiles(product: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., Product]:
-    """Formula that multiplies each pair of tiles by `product` and adds up."""
-
-    def formula(a: np.ndarray, b: np.ndarray) -> Product:
-        wide_a, wide_b = _padded(a), _padded(b)
-        c = np.zeros((wide_a.shape[0], wide_b.shape[1]))
-        for y in range(0, c.shape[0], TILE):
-            for x in range(0, c.shape[1], TILE):
-                for k in range(0, wide_a.shape[1], TILE):
-                    pair = wide_a[y : y + TILE, k : k + TILE], wide_b[k : k + TILE, x : x + TILE]
-                    c[y : y + TILE, x : x + TILE] += product(*pair)
-        return {"c": c[: a.shape[0], : b.shape[1]]}
-
-    return formula
-
-
-def _same_tile_again(a: np.ndarray, b: np.ndarray) -> Product:
-    rounds = -(-a.shape[1] // TILE)
-    return {"c": rounds * (_wide(a[:, :TILE]) @ _wide(b[:TILE]))}
-
-
-def _clamped(a: np.ndarray, b: np.ndarray) -> Product:
-    more = -a.shape[1] % TILE
-    return {"c": _wide(a) @ _wide(b) + more * np.outer(_wide(a[:, -1]), _wide(b[-1]))}
-
-
-def _swapped_grid(a: np.ndarray, b: np.ndarray) -> Product:
-    """x taken for the row: the grid then covers as many rows as c has columns, and reversely."""
-    c = _wide(a) @ _wide(b)
-    c[-(-c.shape[1] // TILE) * TILE :] = np.nan
-    c[:, -(-a.shape[0] // TILE) * TILE :] = np.nan
-    return {"c": c}
-
-
-SUSPECTS = (
-    Suspect(
-        "swapped-x-and-y",
-        "x and y are swapped: cuda.grid(2) gives x first, and x runs along the columns of c, y "
-        "along its rows.",
-        _swapped_grid,
-    ),
-    Suspect(
-        "whole-tiles-only",
-        "the loop over tiles runs K // TILE times and loses the last, partial tile: round up, "
-        "(K + TILE - 1) // TILE.",
-        _whole_tiles,
-    ),
-    Suspect(
-        "first-tile-only",
-        "only the first tile of each row and column is used: loop over all tiles along K.",
-        _some_k(lambda k: k < TILE),
-    ),
-    Suspect(
-        "last-tile-only",
-        "only the last tile counts: the sum is set back to 0 inside the loop over tiles.",
-        _last_tile,
-    ),
-    Suspect(
-        "last-product-only",
-        "only the last product counts: add to the sum (+=) instead of replacing it (=).",
-        _last_product,
-    ),
-    Suspect(
-        "tiles-counted-along-rows",
-        "the loop counts tiles along the rows of c: the tiles to add up lie along K, which is "
-        "a.shape[1].",
-        _tiles_of(lambda a, _: a.shape[0]),
-    ),
-    Suspect(
-        "tiles-counted-along-columns",
-        "the loop counts tiles along the columns of c, as cuda.gridDim.x does: the tiles to add "
-        "up lie along K, which is a.shape[1].",
-        _tiles_of(lambda _, b: b.shape[1]),
-    ),
-    Suspect(
-        "same-tile-again",
-        "every round loads the first tile again: the k of the tile's corner, tile * TILE, is "
-        "missing from an index.",
-        _same_tile_again,
-    ),
-    Suspect(
-        "tile-of-b-transposed",
-        "the tile of b is read (or filled) with its two indices swapped: the sum needs row k, "
-        "column threadIdx.x of it.",
-        _by_tiles(lambda a, b: a @ b.T),
-    ),
-    Suspect(
-        "tile-of-a-transposed",
-        "the tile of a is read (or filled) with its two indices swapped: the sum needs row "
-        "threadIdx.y, column k of it.",
-        _by_tiles(lambda a, b: a.T @ b),
-    ),
-    Suspect(
-        "both-tiles-transposed",
-        "both tiles are read (or filled) with their two indices swapped: the first index is the "
-        "row, threadIdx.y when filling.",
-        _by_tiles(lambda a, b: a.T @ b.T),
-    ),
-    Suspect(
-        "edge-repeated",
-        "beyond the edge the last row and column are repeated: a cell outside the matrix must "
-        "put 0 into the tile, so that it adds nothing.",
-        _clamped,
-    ),
-    Suspect(
-        "last-k-missing",
-        "the last k of each tile is missing: range(TILE) already ends at TILE - 1.",
-        _some_k(lambda k: k % TILE != TILE - 1),
-    ),
-    Suspect(
-        "first-k-missing",
-        "the first k of each tile is missing: k starts at 0.",
-        _some_k(lambda k: k % TILE != 0),
-    ),
-)
 
 HINTS = (
     """\

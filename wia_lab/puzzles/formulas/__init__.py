@@ -1,0 +1,1 @@
+"""The arithmetic of the puzzles: references, rounding, and what known mistakes compute."""
