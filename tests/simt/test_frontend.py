@@ -257,6 +257,19 @@ class TestArguments:
         [values] = self.fold(typed)
         assert [each.name for each in values] == ["n", "n"]
 
+    def test_splatted_tuples(self) -> None:
+        """`f(*t)` is typed and written as `f(t[0], t[1])`."""
+
+        def kernel(out, n):
+            pair = (n, 3)
+            out[0] = scaled(*pair)
+
+        typed = frontend.type_function(kernel, (f4, types.int32))
+        x, factor, offset = self.fold(typed)
+        assert typed.typemap[x.name] == types.int32
+        assert typed.ir.get_definition(factor.name).index == 1
+        assert offset.value == 0.5
+
 
 class TestConstants:
     """What is known before a kernel runs."""

@@ -20,6 +20,7 @@ _OPAQUE = (
 )
 _GENERATED = re.compile(r"^\$|^arg\.")
 _VERSION = re.compile(r"\.\d+$")
+_SPREAD = re.compile(r"\.item\d+$")  # elements of a splatted tuple, the front end's own
 _INLINED = re.compile(r"_v\d+(?=\W|_)")  # numbers that Numba gives to inlined closures
 
 
@@ -43,6 +44,7 @@ def written(typemap: dict) -> dict[str, str]:
     return {
         _INLINED.sub(renumbered, name.replace("$bool", "bool")): text(typemap[name])
         for name in sorted(typemap)
+        if not _SPREAD.search(name)
     }
 
 

@@ -139,12 +139,10 @@ def fold_arguments(
     """Arguments of a call in the order of its signature, keywords and defaults resolved.
 
     Each is a variable, or a constant where a default applies; those that fill the `*args` of a
-    device function come as one tuple of variables. Splatting a tuple into a call is refused by
-    `refusals`, so `call.vararg` is a variable only where the callee takes `*args` whole.
+    device function come as one tuple of variables. A tuple splatted into the call was spread
+    when the function was typed.
     """
     positional = tuple(call.args)
-    if call.vararg is not None:
-        positional += (call.vararg,)
     if signature.pysig is None:
         return [*positional, *(value for _, value in call.kws)]
     return list(
