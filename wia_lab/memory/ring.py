@@ -287,7 +287,7 @@ class PageRing(BookKeeper):
         place = "the cursor" if edge else "the seam"
         verb = "would be" if fits else "cannot be"
         reason = (
-            f"{pages:,} pages {verb} mapped at {place} for {granted:,} B: upstream has "
+            f"{pages:,} page{'' if pages == 1 else 's'} {verb} mapped at {place} for {granted:,} B: upstream has "
             f"{below.free_bytes:,} B free"
         )
         return Explanation(nbytes, granted, fits, None, reason)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wia_lab.errors import DoubleFreeError, OutOfMemoryError
+from wia_lab.errors import OutOfMemoryError
 from wia_lab.memory.adaptors import Adaptor
-from wia_lab.memory.base import Allocator, require
+from wia_lab.memory.base import Allocator, refusal, require
 from wia_lab.memory.block import Block, Event, Explanation, Region, Stream
 from wia_lab.memory.index import SizeIndex
 from wia_lab.memory.sizes import GRANULE, checked_alignment, checked_size
@@ -27,17 +27,27 @@ if TYPE_CHECKING:
 __all__ = ["StreamOrdered"]
 
 
+class _Ordered(Block):
+    """A block lent out: a new handle each time, so that a freed one cannot free it again."""
+
+    __slots__ = ("below",)
+
+    def __init__(self, below: Block, requested: int, owner: StreamOrdered, stream: Any) -> None:
+        super().__init__(below.offset, below.size, requested, owner, below.alignment, stream)
+        self.below = below
+
+
 class _Deferred:
     """A block freed on a stream that may still be using it."""
 
-    __slots__ = ("block", "event", "offset", "size", "stream")
+    __slots__ = ("below", "event", "offset", "size", "stream")
 
-    def __init__(self, block: Block, stream: Stream, event: Event) -> None:
-        self.block = block
+    def __init__(self, below: Block, stream: Stream, event: Event) -> None:
+        self.below = below
         self.stream = stream
         self.event = event
-        self.offset = block.offset
-        self.size = block.size // GRANULE * GRANULE
+        self.offset = below.offset
+        self.size = below.size // GRANULE * GRANULE  # as the index counts
 
 
 class StreamOrdered(Adaptor):
@@ -51,7 +61,7 @@ class StreamOrdered(Adaptor):
         super().__init__(upstream)
         self._waiting: dict[Stream, OrderedDict[_Deferred, None]] = {}  # oldest event first
         self._reusable: dict[Stream, SizeIndex[_Deferred]] = {}
-        self._used_on: dict[Block, Stream | None] = {}  # live blocks
+        self._live: dict[int, _Ordered] = {}
         self._deferred_bytes = 0
         self.reused = 0  # blocks handed out again before their event was done
 
@@ -60,10 +70,10 @@ class StreamOrdered(Adaptor):
     ) -> Block:
         checked_size(size, self.capacity, "StreamOrdered")
         self.collect()
-        block = None if stream is None else self._from_stream(size, alignment, stream)
-        if block is None:
+        below = None if stream is None else self._from_stream(size, alignment, stream)
+        if below is None:
             try:
-                block = self.upstream.allocate(size, alignment=alignment, stream=stream)
+                below = self.upstream.allocate(size, alignment=alignment, stream=stream)
             except OutOfMemoryError as error:
                 if not self._deferred_bytes:
                     raise
@@ -75,7 +85,7 @@ class StreamOrdered(Adaptor):
                     error.largest_free,
                     error.holders,
                 ) from error
-        self._used_on[block] = stream
+        self._live[below.offset] = block = _Ordered(below, size, self, stream)
         return block
 
     def _from_stream(self, size: int, alignment: int | None, stream: Stream) -> Block | None:
@@ -88,32 +98,25 @@ class StreamOrdered(Adaptor):
             return None
         index.remove(found)
         del self._waiting[stream][found]
-        self._deferred_bytes -= found.block.size
+        self._deferred_bytes -= found.below.size
         self.reused += 1
-        old = found.block
-        # A new handle, so that the freed one cannot free what it no longer owns
-        return _Relent(old, size, stream)
+        return found.below
 
     def free(self, block: Block | int, *, stream: Stream | None = None) -> None:
-        live = self._live_block(block) if isinstance(block, int) else block
-        if live not in self._used_on:
-            if any(live is d.block for waiting in self._waiting.values() for d in waiting):
-                raise DoubleFreeError(f"{live!r} was freed before and waits for its stream")
-            if isinstance(live, _Relent):
-                raise DoubleFreeError(f"{live!r} was freed before: free each block once")
-            self.upstream.free(block, stream=stream)  # refuses it and says why
-            return
-        used_on = stream if stream is not None else self._used_on[live]
+        offset = block.offset if isinstance(block, Block) else block
+        live = self._live.get(offset) if isinstance(offset, int) else None
+        if live is None or (live is not block and isinstance(block, Block)):
+            raise refusal(self, block, self._live.values())
+        used_on = live.stream if stream is None else stream
         event = None if used_on is None else used_on.record()
-        del self._used_on[live]
-        below = live.below if isinstance(live, _Relent) else live
+        del self._live[live.offset]
         if used_on is None or event is None or event.is_done:
-            self.upstream.free(below)
+            self.upstream.free(live.below)
             return
-        deferred = _Deferred(below, used_on, event)
+        deferred = _Deferred(live.below, used_on, event)
         self._waiting.setdefault(used_on, OrderedDict())[deferred] = None
         self._reusable.setdefault(used_on, SizeIndex(GRANULE)).add(deferred)
-        self._deferred_bytes += below.size
+        self._deferred_bytes += deferred.below.size
 
     def collect(self) -> int:
         """Give upstream every deferred block whose event is done; return their bytes."""
@@ -122,9 +125,9 @@ class StreamOrdered(Adaptor):
             while waiting and next(iter(waiting)).event.is_done:
                 done, _ = waiting.popitem(last=False)
                 self._reusable[stream].remove(done)
-                self._deferred_bytes -= done.block.size
-                freed += done.block.size
-                self.upstream.free(done.block)
+                self._deferred_bytes -= done.below.size
+                freed += done.below.size
+                self.upstream.free(done.below)
             if not waiting:
                 del self._waiting[stream], self._reusable[stream]
         return freed
@@ -144,6 +147,9 @@ class StreamOrdered(Adaptor):
         return replace(
             below,
             live_blocks=below.live_blocks - waiting,
+            requested_bytes=sum(block.requested for block in self._live.values()),
+            frees=below.allocations + self.reused - len(self._live),
+            allocations=below.allocations + self.reused,
             live_bytes=below.live_bytes - self._deferred_bytes,
             cached_bytes=below.cached_bytes + self._deferred_bytes,
         )
@@ -156,30 +162,22 @@ class StreamOrdered(Adaptor):
         return replace(below, reason=reason)
 
     def blocks(self) -> Iterator[Block]:
-        return iter(list(self._used_on))
+        return iter(list(self._live.values()))
 
     def regions(self) -> Iterator[Region]:
         deferred = {d.offset for waiting in self._waiting.values() for d in waiting}
         for region in self.upstream.regions():
             if region.state == "live" and region.offset in deferred:
                 yield Region(region.offset, region.size, "deferred")
+            elif region.state == "live":
+                yield replace(region, block=self._live.get(region.offset))
             else:
                 yield region
 
     def check(self) -> None:
         self.upstream.check()
-        deferred = [d.block for waiting in self._waiting.values() for d in waiting]
-        held = [b.below if isinstance(b, _Relent) else b for b in self._used_on]
-        require(len(set(deferred + held)) == len(deferred + held), "a block is live and deferred")
-        require(set(deferred + held) <= set(self.upstream.blocks()), "a held block is not live")
+        deferred = [d.below for waiting in self._waiting.values() for d in waiting]
+        lent = [block.below for block in self._live.values()]
+        require(len(set(deferred + lent)) == len(deferred + lent), "a block is live and deferred")
+        require(set(deferred + lent) == set(self.upstream.blocks()), "a block was lost")
         require(sum(b.size for b in deferred) == self._deferred_bytes, "deferred bytes were lost")
-
-
-class _Relent(Block):
-    """A new handle on a block that its stream freed and took again."""
-
-    __slots__ = ("below",)
-
-    def __init__(self, below: Block, requested: int, stream: Stream) -> None:
-        super().__init__(below.offset, below.size, requested, below.owner, below.alignment, stream)
-        self.below: Block = below
