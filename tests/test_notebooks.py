@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -27,19 +31,55 @@ WITH_CHECKS = [
 MARKS = re.compile(rf"^\s*({form.BEGIN}|{form.END}|# STUB:.*)(\n|$)", re.MULTILINE)
 
 
-def nbval(mode, path, tmp_path):
-    """Run `pytest MODE PATH` as a learner would; return for each code cell whether it passed."""
-    report = tmp_path / "report.xml"
-    command = [sys.executable, "-m", "pytest", mode, "--nbval-current-env", "-p", "no:xdist"]
-    command += ["-p", "no:cacheprovider", "-q", f"--junitxml={report}", str(path)]
-    # A worker of pytest-xdist must not make its child believe that it is one, too
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    cases = ET.parse(report).getroot().iter("testcase")
-    passed = [len(case.findall("*")) == 0 for case in cases]
-    cells = [cell for cell in read_notebook(path).cells if cell.cell_type == "code"]
-    assert len(passed) == len(cells), done.stdout
-    return dict(zip((cell.id for cell in cells), passed, strict=True)), done
+@cache
+def nbval(mode, folder):
+    """Run `pytest MODE FOLDER` as an author would.
+
+    Returns
+    -------
+    dict
+        A notebook's name → its code cells' names → whether the cell passed.
+    str
+        What pytest printed.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        command = [sys.executable, "-m", "pytest", mode, "--nbval-current-env", "-p", "no:xdist"]
+        command += ["-p", "no:cacheprovider", "-q", "-o", "junit_family=xunit1"]
+        command += ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+        # A worker of pytest-xdist must not make its child believe that it is one, too
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        done = subprocess.run(
+            [*command, f"--junitxml={report}", str(folder)],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        cases = list(ET.parse(report).getroot().iter("testcase"))
+    results = {}
+    for path in notebook_paths(folder):
+        file = Path(os.path.relpath(path, ROOT)).as_posix()
+        passed = [len(case.findall("*")) == 0 for case in cases if case.get("file") == file]
+        cells = [cell.id for cell in read_notebook(path).cells if cell.cell_type == "code"]
+        results[path.relative_to(folder).as_posix()] = dict(zip(cells, passed, strict=True))
+    return results, done.stdout
+
+
+@cache
+def answered():
+    """Return a folder with the learner's notebooks, the answers filled in."""
+    folder = Path(tempfile.mkdtemp(prefix="answered-"))
+    atexit.register(shutil.rmtree, folder)
+    for name in WITH_CHECKS:
+        answers = {cell.id: cell.source for cell in read_notebook(SOLUTIONS / name).cells}
+        notebook = read_notebook(NOTEBOOKS / name)
+        for cell in notebook.cells:
+            if "NotImplementedError" in cell.source:
+                cell.source = MARKS.sub("", answers[cell.id])
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(form.text_of(notebook), encoding="utf-8")
+    return folder
 
 
 def check_cells(name):
@@ -75,30 +115,24 @@ class TestForm:
 class TestNbval:
     """nbval is the learner's and the author's self-check."""
 
+    @pytest.mark.xdist_group("nbval solutions")
     @pytest.mark.parametrize("name", SOURCES)
-    def test_solutions_give_their_stored_outputs(self, name, tmp_path):
-        """`pytest --nbval` runs a solution and finds every stored output again."""
-        passed, done = nbval("--nbval", SOLUTIONS / name, tmp_path)
-        assert [cell for cell, ok in passed.items() if not ok] == [], done.stdout
-        assert done.returncode == 0
+    def test_solutions_give_their_stored_outputs(self, name):
+        """`pytest --nbval solutions` runs a solution and finds every stored output again."""
+        results, printed = nbval("--nbval", SOLUTIONS)
+        assert [cell for cell, passed in results[name].items() if not passed] == [], printed
 
+    @pytest.mark.xdist_group("nbval notebooks")
     @pytest.mark.parametrize("name", WITH_CHECKS)
-    def test_unsolved_fails_at_every_check(self, name, tmp_path):
-        """`pytest --nbval-lax` on a notebook as delivered fails at each check cell."""
-        passed, done = nbval("--nbval-lax", NOTEBOOKS / name, tmp_path)
-        assert [passed[cell] for cell in check_cells(name)] == [False] * len(check_cells(name))
-        assert done.returncode == 1
+    def test_unsolved_fails_at_every_check(self, name):
+        """`pytest --nbval-lax notebooks` fails at each check cell of a notebook as delivered."""
+        results, printed = nbval("--nbval-lax", NOTEBOOKS)
+        passed = [results[name][cell] for cell in check_cells(name)]
+        assert passed == [False] * len(check_cells(name)), printed
 
+    @pytest.mark.xdist_group("nbval answered")
     @pytest.mark.parametrize("name", WITH_CHECKS)
-    def test_answered_passes(self, name, tmp_path):
+    def test_answered_passes(self, name):
         """With the answers filled in, every cell of the learner's notebook passes."""
-        answers = {c.id: c.source for c in read_notebook(SOLUTIONS / name).cells}
-        notebook = read_notebook(NOTEBOOKS / name)
-        for cell in notebook.cells:
-            if "NotImplementedError" in cell.source:
-                cell.source = MARKS.sub("", answers[cell.id])
-        path = tmp_path / Path(name).name
-        path.write_text(form.text_of(notebook), encoding="utf-8")
-        passed, done = nbval("--nbval-lax", path, tmp_path)
-        assert [cell for cell, ok in passed.items() if not ok] == [], done.stdout
-        assert done.returncode == 0
+        results, printed = nbval("--nbval-lax", answered())
+        assert [cell for cell, passed in results[name].items() if not passed] == [], printed
