@@ -31,12 +31,9 @@ ROW = 6
 
 _SHADOW = "int32[:, ::1], int32[:, :, ::1], boolean, boolean, uint8[::1], boolean"
 _ORDER = (
-    "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1],"
-    " readonly int32[:, ::1]"
+    "int64, int64, int64, int64, readonly int32[::1], readonly int32[::1], readonly int32[:, ::1]"
 )
-_EVENT = (
-    "int64, readonly int64[::1], readonly boolean[::1], int64, int64, readonly uint8[:, ::1]"
-)
+_EVENT = "int64, readonly int64[::1], readonly boolean[::1], int64, int64, readonly uint8[:, ::1]"
 SIGNATURES = {
     "record": (
         f"void({_EVENT}, {_ORDER}, {_SHADOW}, readonly int32[::1], int64[:, :, ::1],"
@@ -146,11 +143,32 @@ def _same_value(low, high, lane, other, offsets, nbytes, values, memory):
     return True
 
 
-def record(
-    mode, offsets, active, nbytes, granule, values,
-    first, stride, now, floor, barriers, syncs, mates,
-    writer, stamps, reads, changes, memory, kept,
-    known, seen, site_at, rows, counts, scratch,
+def record(  # noqa: PLR0912, PLR0915 (one pass: a call a cell costs more than the work)
+    mode,
+    offsets,
+    active,
+    nbytes,
+    granule,
+    values,
+    first,
+    stride,
+    now,
+    floor,
+    barriers,
+    syncs,
+    mates,
+    writer,
+    stamps,
+    reads,
+    changes,
+    memory,
+    kept,
+    known,
+    seen,
+    site_at,
+    rows,
+    counts,
+    scratch,
 ):
     """Check one event of a space against the shadow, and bring the shadow up to date.
 
@@ -216,13 +234,29 @@ def record(
                     if mode == STORE:
                         other = thread - first if moment == now and not kept else -1
                         same = _same_value(
-                            cell << shift, (cell + 1) << shift, lane, other, offsets, nbytes,
-                            values, memory,
+                            cell << shift,
+                            (cell + 1) << shift,
+                            lane,
+                            other,
+                            offsets,
+                            nbytes,
+                            values,
+                            memory,
                         )
                         kind = SAME_VALUE if same else WRITE_AFTER_WRITE
                     _listed(
-                        kind, cell, lane, thread, moment, now, listing, seen, site_at[moment],
-                        here, rows, counts,
+                        kind,
+                        cell,
+                        lane,
+                        thread,
+                        moment,
+                        now,
+                        listing,
+                        seen,
+                        site_at[moment],
+                        here,
+                        rows,
+                        counts,
                     )
                 place = checks
                 while place < ends:
@@ -239,8 +273,18 @@ def record(
                         else:
                             kind = WRITE_AFTER_ATOMIC if mode == STORE else READ_AFTER_ATOMIC
                         _listed(
-                            kind, cell, lane, thread, moment, now, listing, seen,
-                            site_at[moment], here, rows, counts,
+                            kind,
+                            cell,
+                            lane,
+                            thread,
+                            moment,
+                            now,
+                            listing,
+                            seen,
+                            site_at[moment],
+                            here,
+                            rows,
+                            counts,
                         )
                     if plain:
                         stamps[place, at, 1] = 0

@@ -22,8 +22,14 @@ class Trace:
     """
 
     def __init__(
-        self, blocks: int = 1, threads: int = 64, *, fences: bool = False, chunk: int | None = None,
-        lines: int = 64, block: tuple[int, int, int] | None = None,
+        self,
+        blocks: int = 1,
+        threads: int = 64,
+        *,
+        fences: bool = False,
+        chunk: int | None = None,
+        lines: int = 64,
+        block: tuple[int, int, int] | None = None,
     ) -> None:
         self.sites = tuple(Site(n, n, "kernel.py", "kernel") for n in range(lines))
         self.threads, self.stride = threads, -(-threads // 32) * 32
@@ -59,8 +65,14 @@ class Trace:
         return self.hazards.found
 
     def space(
-        self, kind: str = "global", name: str = "a", shape: int | tuple[int, ...] = 64,
-        dtype: str = "int32", *, written: bool = True, granule: int | None = None,
+        self,
+        kind: str = "global",
+        name: str = "a",
+        shape: int | tuple[int, ...] = 64,
+        dtype: str = "int32",
+        *,
+        written: bool = True,
+        granule: int | None = None,
     ) -> Space:
         """An array; shared ones have an instance a block, local ones one a lane."""
         shape = (shape,) if isinstance(shape, int) else shape
@@ -71,8 +83,19 @@ class Trace:
         strides = tuple(np.empty(shape, item).strides)
         self._spaces += 1
         return Space(
-            kind, name, item, shape, strides, 0, np.zeros(stride * instances, np.uint8), stride, 0,
-            granule or item.itemsize, written, 0, self._spaces,
+            kind,
+            name,
+            item,
+            shape,
+            strides,
+            0,
+            np.zeros(stride * instances, np.uint8),
+            stride,
+            0,
+            granule or item.itemsize,
+            written,
+            0,
+            self._spaces,
         )
 
     def lanes(self, who: Who | None) -> np.ndarray:
@@ -119,12 +142,22 @@ class Trace:
         )
 
     def atomic(
-        self, space: Space, index, line: int, who: Who | None = None, operation: str = "add",
+        self,
+        space: Space,
+        index,
+        line: int,
+        who: Who | None = None,
+        operation: str = "add",
         changed: Who | None = None,
     ) -> None:
         """Lanes do an atomic; `changed` are the lanes whose operation changed the cell."""
         self.access(
-            "atomic", space, index, line, who, operation=operation,
+            "atomic",
+            space,
+            index,
+            line,
+            who,
+            operation=operation,
             changed=self.lanes(who) if changed is None else self.lanes(changed),
         )
 
@@ -147,8 +180,14 @@ class Trace:
         self.hazards.on_fence(self.sites[line], self.lanes(who), scope)
 
     def copy(
-        self, destination: Space, index, source: Space, source_index, line: int,
-        who: Who | None = None, zero: Who = (),
+        self,
+        destination: Space,
+        index,
+        source: Space,
+        source_index,
+        line: int,
+        who: Who | None = None,
+        zero: Who = (),
     ) -> int:
         """Lanes issue an asynchronous copy of one element; returns its number."""
         active = self.lanes(who)
@@ -156,9 +195,15 @@ class Trace:
         self._copies += 1
         self.hazards.on_async_copy(
             AsyncCopy(
-                number, source, self.offsets(source, source_index, active), destination,
-                self.offsets(destination, index, active), destination.dtype.itemsize, active,
-                self.lanes(zero), self.sites[line],
+                number,
+                source,
+                self.offsets(source, source_index, active),
+                destination,
+                self.offsets(destination, index, active),
+                destination.dtype.itemsize,
+                active,
+                self.lanes(zero),
+                self.sites[line],
             )
         )
         return number

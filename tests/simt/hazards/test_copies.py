@@ -79,8 +79,8 @@ class TestOneCopy:
         launch.load(tile, LANE, 6)
         (hazard,) = launch.end()
         assert hazard.message == (
-            "line 6: thread 0 of block 0 reads tile[0] while its own copy into it (line 3) is under "
-            "way: call cuda.cp_async_wait_all() before"
+            "line 6: thread 0 of block 0 reads tile[0] while its own copy into it (line 3) is "
+            "under way: call cuda.cp_async_wait_all() before"
         )
 
     def test_never_committed(self, trace):
@@ -91,8 +91,8 @@ class TestOneCopy:
         launch.load(tile, LANE, 7)
         (hazard,) = launch.end()
         assert hazard.message == (
-            "line 7: thread 0 of block 0 reads tile[0] while its own copy into it (line 3) is under "
-            "way: the wait on line 5 covers committed groups only, so call "
+            "line 7: thread 0 of block 0 reads tile[0] while its own copy into it (line 3) is "
+            "under way: the wait on line 5 covers committed groups only, so call "
             "cuda.cp_async_commit_group() between the copy and the wait"
         )
 
@@ -105,9 +105,9 @@ class TestOneCopy:
         launch.load(tile, 63 - LANE, 7)
         (hazard,) = launch.end()
         assert hazard.message == (
-            "line 7: thread 0 of block 0 reads tile[63], which thread 63 of block 0 copied (line 3) "
-            "and waited for on line 6, with no barrier after the wait: a wait covers a thread's own "
-            "copies only, so put cuda.syncthreads() after it"
+            "line 7: thread 0 of block 0 reads tile[63], which thread 63 of block 0 copied (line "
+            "3) and waited for on line 6, with no barrier after the wait: a wait covers a thread's "
+            "own copies only, so put cuda.syncthreads() after it"
         )
 
     def test_overwritten_while_under_way(self, trace):

@@ -154,7 +154,7 @@ class TestLock:
         assert said(launch.end()) == [("race", "error", 6, 2)]
 
     def test_freed_with_a_plain_store(self, trace):
-        """A lock freed with a plain store after a fence cannot be followed: warnings that say so."""
+        """A lock freed with a plain store after a fence cannot be followed: two warnings."""
         launch, lock, value = self.start(trace)
         for lane in (0, 40):
             self.critical(launch, lock, value, lane)

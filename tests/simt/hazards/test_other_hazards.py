@@ -1,4 +1,4 @@
-"""Bounds, uninitialised reads, barriers, arithmetic, progress: what is said, and when nothing is."""
+"""Bounds, uninitialised reads, barriers, arithmetic, progress: what is said, and when."""
 
 from __future__ import annotations
 
@@ -22,22 +22,30 @@ class TestBounds:
         ("shape", "index", "store", "text"),
         [
             (
-                64, (64,), False,
+                64,
+                (64,),
+                False,
                 "line 5: thread 3 of block 0 reads a[64], but a ends at 63: guard the access with "
                 "`if i < a.size`, where i is the index",
             ),
             (
-                64, (-65,), True,
+                64,
+                (-65,),
+                True,
                 "line 5: thread 3 of block 0 writes a[-65], but a ends at 63: guard the access "
                 "with `if 0 <= i < a.size`, where i is the index",
             ),
             (
-                (4, 16), (2, 16), False,
+                (4, 16),
+                (2, 16),
+                False,
                 "line 5: thread 3 of block 0 reads a[2, 16], but a along axis 1 ends at 15: guard "
                 "the access with `if i < a.shape[1]`, where i is the index 16 of axis 1",
             ),
             (
-                0, (0,), False,
+                0,
+                (0,),
+                False,
                 "line 5: thread 3 of block 0 reads a[0], but a has no elements: check its shape, "
                 "and how it was made",
             ),
@@ -180,25 +188,33 @@ class TestBarriers:
         ("reason", "lines", "severity", "text"),
         [
             (
-                "exited", (5,), "error",
+                "exited",
+                (5,),
+                "error",
                 "line 5: thread 0 of block 0 waits here, but thread 16 of block 0 never comes: all "
                 "threads must come to the same barrier or warp operation, so move it out of the "
                 "branch or loop that some threads skip",
             ),
             (
-                "elsewhere", (5, 8), "error",
+                "elsewhere",
+                (5, 8),
+                "error",
                 "line 5: thread 0 of block 0 waits here, but thread 16 of block 0 waits on line 8: "
                 "all threads must come to the same barrier, so move it out of the branches",
             ),
             (
-                "returned", (5,), "warning",
+                "returned",
+                (5,),
+                "warning",
                 "line 5: thread 0 of block 0 waits here, but thread 16 of block 0 has returned "
                 "before: GPUs let the others go on, yet the barrier is meant for all threads of "
                 "the block; guard the work with `if` instead of returning, so that all threads "
                 "reach the barrier",
             ),
             (
-                "copied", (5, 5), "warning",
+                "copied",
+                (5, 5),
+                "warning",
                 "line 5: thread 0 of block 0 waits here, where the compiler makes two barriers out "
                 "of this one (one for each way of reaching it), and thread 16 of block 0 comes by "
                 "the other way: this hung on real GPUs; leave the loop body by one way, with no "
@@ -211,7 +227,9 @@ class TestBarriers:
         launch = trace(1, 64)
         launch.hazards.on_divergent_barrier(
             tuple(launch.sites[line] for line in lines),
-            launch.lanes(range(16)), launch.lanes(range(16, 64)), reason,
+            launch.lanes(range(16)),
+            launch.lanes(range(16, 64)),
+            reason,
         )
         hazard = only(launch)
         assert (hazard.message, hazard.severity) == (text, severity)
@@ -280,7 +298,9 @@ class TestFindings:
         launch.outside(a, (64,), 9, [0])
         launch.outside(a, (64,), 5, [0])
         assert [(each.severity, each.line) for each in launch.end()] == [
-            ("error", 5), ("error", 9), ("warning", 2),
+            ("error", 5),
+            ("error", 9),
+            ("warning", 2),
         ]
 
     def test_another_file_is_named(self, trace):
@@ -298,7 +318,10 @@ class TestFindings:
         other = trace(1, 64)
         launch.hazards.on_launch(
             SimpleNamespace(
-                file="kernel.py", grid=(1, 1, 1), block=(64, 1, 1), sites=other.sites,
+                file="kernel.py",
+                grid=(1, 1, 1),
+                block=(64, 1, 1),
+                sites=other.sites,
                 has_fences=False,
             )
         )

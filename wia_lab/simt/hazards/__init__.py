@@ -51,7 +51,12 @@ class Hazards(Listener):
 
     def on_launch(self, launch: Launch) -> None:
         for part in (
-            self.findings, self.order, self.fences, self.races, self.copies, self.bounds,
+            self.findings,
+            self.order,
+            self.fences,
+            self.races,
+            self.copies,
+            self.bounds,
             self.arithmetic,
         ):
             part.begin(launch)
@@ -121,9 +126,7 @@ class Hazards(Listener):
             self.bounds.missed.add(copy.destination.name)
         self.copies.issue(copy)
 
-    def on_async_commit(
-        self, site: Site, lanes: np.ndarray, copies: dict[int, np.ndarray]
-    ) -> None:
+    def on_async_commit(self, site: Site, lanes: np.ndarray, copies: dict[int, np.ndarray]) -> None:
         self.copies.commit(lanes, copies, site)
 
     def on_async_wait(self, site: Site, lanes: np.ndarray, arrived: dict[int, np.ndarray]) -> None:

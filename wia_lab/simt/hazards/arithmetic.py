@@ -38,11 +38,17 @@ class Arithmetic:
         where = f"line {line}"
         self.findings.add(
             Hazard(
-                "float64-arithmetic", "warning", line, None,
+                "float64-arithmetic",
+                "warning",
+                line,
+                None,
                 f"{where}: {thread} computes in float64 here, as a literal or an integer widens "
                 "float32, which is slow on many GPUs: write np.float32(...) around the literal or "
                 "the integer",
-                (thread,), None, None, file,
+                (thread,),
+                None,
+                None,
+                file,
             )
         )
 
@@ -51,10 +57,16 @@ class Arithmetic:
         thread = self.findings.thread(self.order.first + int(np.argmax(lanes)))
         self.findings.add(
             Hazard(
-                "division-by-zero", "warning", site.line, None,
+                "division-by-zero",
+                "warning",
+                site.line,
+                None,
                 f"{self.findings.at(site)}: {thread} divides by zero, which a GPU does without a "
                 "word (inf, nan, or for integers an undefined number): test the divisor first",
-                (thread,), None, None, site.file,
+                (thread,),
+                None,
+                None,
+                site.file,
             ),
             times=int(np.count_nonzero(lanes)),
         )

@@ -100,7 +100,8 @@ class Copies:
         if source is not None:
             offsets = np.ascontiguousarray(event.source_offsets)
             self.races.touch(
-                source, LOAD,
+                source,
+                LOAD,
                 Access("load", event.source, offsets, event.nbytes, reads, event.site),
             )
             self._fly(self._from, event.source, event.source_offsets, reads, event)
@@ -227,10 +228,15 @@ class Copies:
         findings = self.findings
         findings.add(
             Hazard(
-                "async-copy", severity, site.line, other.line,
+                "async-copy",
+                severity,
+                site.line,
+                other.line,
                 f"{findings.at(site)}: {text}",
                 tuple(findings.thread(each) for each in threads),
-                space.name, space.index_of(offset), site.file,
+                space.name,
+                space.index_of(offset),
+                site.file,
             )
         )
 
@@ -250,10 +256,13 @@ class Copies:
         published = "" if me == owner else ", and put cuda.syncthreads() after the wait"
         self._blamed.add(event.site.number)
         self._add(
-            access.site, event.site,
+            access.site,
+            event.site,
             f"{findings.thread(me)} {verb} {access.space.place(offset)} while {whose} into it "
             f"({findings.at(event.site)}) is under way: {self._advice(copy, copier)}{published}",
-            (me, owner), access.space, offset,
+            (me, owner),
+            access.space,
+            offset,
         )
 
     def _advice(self, copy: _Copy, lane: int) -> str:
@@ -281,11 +290,14 @@ class Copies:
     def _source_written(self, access: Access, lane: int, offset: int, copy: _Copy) -> None:
         event, me = copy.event, self.order.first + lane
         self._add(
-            access.site, event.site,
+            access.site,
+            event.site,
             f"{self.findings.thread(me)} writes {access.space.place(offset)} while the copy on "
             f"{self.findings.at(event.site)} may still read it: wait for the copy first "
             "(cuda.cp_async_wait_all())",
-            (me,), access.space, offset,
+            (me,),
+            access.space,
+            offset,
         )
 
     def _check_busy(self, event: AsyncCopy) -> None:
@@ -299,12 +311,15 @@ class Copies:
             me = self.order.first + lane
             self._blamed.add(copy.event.site.number)
             self._add(
-                event.site, copy.event.site,
+                event.site,
+                copy.event.site,
                 f"{self.findings.thread(me)} starts a copy into "
                 f"{event.destination.place(offset)} while the copy on "
                 f"{self.findings.at(copy.event.site)} into it is under way: "
                 f"{self._advice(copy, self._copier(copy, offset))}",
-                (me,), event.destination, offset,
+                (me,),
+                event.destination,
+                offset,
             )
 
     def _reused(self, conflict: Conflict, *, same: bool) -> None:
@@ -324,20 +339,27 @@ class Copies:
                 "between: put cuda.syncthreads() before the copy"
             )
         self._add(
-            conflict.site, conflict.other_site, text, (conflict.thread, conflict.other),
-            conflict.space, conflict.offset,
+            conflict.site,
+            conflict.other_site,
+            text,
+            (conflict.thread, conflict.other),
+            conflict.space,
+            conflict.offset,
         )
 
     def _unpublished(self, conflict: Conflict, copy: _Copy) -> None:
         findings = self.findings
         verb = "reads" if conflict.kind == READ_AFTER_WRITE else "writes"
         self._add(
-            conflict.site, copy.event.site,
+            conflict.site,
+            copy.event.site,
             f"{findings.thread(conflict.thread)} {verb} {conflict.space.place(conflict.offset)}, "
             f"which {findings.thread(conflict.other)} copied ({findings.at(copy.event.site)}) and "
             f"waited for on {findings.at(conflict.other_site)}, with no barrier after the wait: a "
             "wait covers a thread's own copies only, so put cuda.syncthreads() after it",
-            (conflict.thread, conflict.other), conflict.space, conflict.offset,
+            (conflict.thread, conflict.other),
+            conflict.space,
+            conflict.offset,
         )
 
     def _never_waited(self, copy: _Copy) -> None:
@@ -347,12 +369,17 @@ class Copies:
         findings = self.findings
         findings.add(
             Hazard(
-                "async-copy", "warning", event.site.line, None,
+                "async-copy",
+                "warning",
+                event.site.line,
+                None,
                 f"{findings.at(event.site)}: {findings.thread(me)} copies into "
                 f"{event.destination.place(offset)} and ends without waiting for it: call "
                 "cuda.cp_async_wait_all() before the data is used, or leave the copy out",
-                (findings.thread(me),), event.destination.name,
-                event.destination.index_of(offset), event.site.file,
+                (findings.thread(me),),
+                event.destination.name,
+                event.destination.index_of(offset),
+                event.site.file,
             ),
             times=int(np.count_nonzero(copy.pending)),
         )

@@ -44,8 +44,8 @@ class Barriers:
         elif reason == "returned":
             text = (
                 f"{start}, but {absent} has returned before: GPUs let the others go on, yet the "
-                "barrier is meant for all threads of the block; guard the work with `if` instead of "
-                "returning, so that all threads reach the barrier"
+                "barrier is meant for all threads of the block; guard the work with `if` instead "
+                "of returning, so that all threads reach the barrier"
             )
         elif others:
             text = (
@@ -59,8 +59,15 @@ class Barriers:
             )
         self.findings.add(
             Hazard(
-                "divergent-barrier", severity, here.line, others[0].line if others else None,
-                text, threads, None, None, here.file,
+                "divergent-barrier",
+                severity,
+                here.line,
+                others[0].line if others else None,
+                text,
+                threads,
+                None,
+                None,
+                here.file,
             ),
             times=max(1, int(np.count_nonzero(missing))),
         )

@@ -39,10 +39,16 @@ class Bounds:
         place = f"{event.space.name}[{', '.join(map(str, index))}]"
         self.findings.add(
             Hazard(
-                "out-of-bounds", "error", event.site.line, None,
+                "out-of-bounds",
+                "error",
+                event.site.line,
+                None,
                 f"{self.findings.at(event.site)}: {thread} {verb} {place}, "
                 f"{_complaint(event.space.name, index, shape)}",
-                (thread,), event.space.name, index, event.site.file,
+                (thread,),
+                event.space.name,
+                index,
+                event.site.file,
             ),
             times=int(np.count_nonzero(event.lanes)),
         )
@@ -54,10 +60,16 @@ class Bounds:
         index = int(np.broadcast_to(indices, lanes.shape)[lane])
         self.findings.add(
             Hazard(
-                "negative-index", "warning", site.line, None,
+                "negative-index",
+                "warning",
+                site.line,
+                None,
                 f"{self.findings.at(site)}: {thread} indexes {space.name} with {index}, which "
                 f"counts from the end: if that is not meant, guard the access with `if i >= 0`",
-                (thread,), space.name, (index,), site.file,
+                (thread,),
+                space.name,
+                (index,),
+                site.file,
             ),
             times=int(np.count_nonzero(lanes)),
         )

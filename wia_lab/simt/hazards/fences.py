@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WARP = 32
 TABLES_KEPT = 128
+Key = TypeVar("Key")
 COMPARING = ("cas", "compare_and_swap")
 
 Cell = tuple["Space", int]
@@ -45,15 +46,10 @@ class Table:
 
     def merge(self, other: Table) -> None:
         """Take over what `other` knows better."""
-        for mine, theirs in (
-            (self.threads, other.threads),
-            (self.warps, other.warps),
-            (self.blocks, other.blocks),
-            (self.atomics, other.atomics),
-        ):
-            for key, moment in theirs.items():
-                if moment > mine.get(key, 0):  # type: ignore[call-overload]
-                    mine[key] = moment  # type: ignore[index]
+        _merge(self.threads, other.threads)
+        _merge(self.warps, other.warps)
+        _merge(self.blocks, other.blocks)
+        _merge(self.atomics, other.atomics)
 
     def copy(self) -> Table:
         """A table of its own dictionaries."""
@@ -145,7 +141,8 @@ class Fences:
             self._near = np.zeros(chunk.lanes, np.int32)  # ready to publish to the block
             self._stirred = np.zeros(chunk.blocks, bool)  # news since the block's last barrier
             self._fenced[self.order.first] = (
-                np.zeros(chunk.lanes, np.int32), np.zeros(chunk.lanes, np.int32),
+                np.zeros(chunk.lanes, np.int32),
+                np.zeros(chunk.lanes, np.int32),
             )
 
     # Events
@@ -156,7 +153,12 @@ class Fences:
         moment = order.tick(site)
         self._releases.append(
             FenceRun(
-                moment, order.first, order.stride, order.barriers, order.syncs, order.mates,
+                moment,
+                order.first,
+                order.stride,
+                order.barriers,
+                order.syncs,
+                order.mates,
                 self.known,
             )
         )
@@ -196,9 +198,7 @@ class Fences:
         for chain, release in ((cell, wide), (block, near if near != wide else 0)):
             if release:
                 before = self._heads.get(chain, 0)
-                self._nodes.append(
-                    Node((before,), release, lane, chain, ((cell, thread), moment))
-                )
+                self._nodes.append(Node((before,), release, lane, chain, ((cell, thread), moment)))
                 self._heads[chain] = len(self._nodes) - 1
                 self._cells.setdefault(cell[0], set()).add(cell[1])
 
@@ -363,6 +363,12 @@ class Fences:
             if start <= thread < start + first.size:
                 return int(first[thread - start]), int(last[thread - start])
         return 0, 0
+
+
+def _merge(mine: dict[Key, int], theirs: dict[Key, int]) -> None:
+    for key, moment in theirs.items():
+        if moment > mine.get(key, 0):
+            mine[key] = moment
 
 
 def _raise_to(table: dict[int, int], key: int, moment: int) -> None:

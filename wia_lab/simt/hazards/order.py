@@ -73,7 +73,8 @@ class Order:
 
     def passing(self, lanes: np.ndarray) -> np.ndarray:
         """Blocks of the chunk that some of `lanes` belong to, as bools."""
-        return lanes.reshape(self.blocks, self.stride).any(axis=1)
+        blocks: np.ndarray = np.any(lanes.reshape(self.blocks, self.stride), axis=1)
+        return blocks
 
     def barrier(self, site: Site, blocks: np.ndarray) -> None:
         """Blocks passed a barrier: all that they did is ordered before what they do."""

@@ -33,8 +33,15 @@ class Progress:
         )
         self.findings.add(
             Hazard(
-                "no-progress", "warning" if rescued else "error", site.line, None, start + text,
-                (thread,), None, None, site.file,
+                "no-progress",
+                "warning" if rescued else "error",
+                site.line,
+                None,
+                start + text,
+                (thread,),
+                None,
+                None,
+                site.file,
             ),
             times=int(np.count_nonzero(lanes)),
         )

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wia_lab.simt.compiled_hazards import (
     ATOMIC,
     ATOMIC_AFTER_WRITE,
@@ -19,11 +17,13 @@ from wia_lab.simt.compiled_hazards import (
     STORE,
     WRITE_AFTER_ATOMIC,
 )
-from wia_lab.simt.hazards.found import Findings, Hazard
+from wia_lab.simt.hazards.found import Findings, Hazard, Severity
 from wia_lab.simt.hazards.race_text import Conflict, overlap_message, protocol_message, race_message
 from wia_lab.simt.hazards.shadow import Conflicts, Event, Shadow
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from wia_lab.simt.events import Access, Launch
     from wia_lab.simt.hazards.fences import Fences
     from wia_lab.simt.hazards.order import Order
@@ -44,12 +44,12 @@ class Races:
 
     def __init__(self, findings: Findings, order: Order, fences: Fences) -> None:
         self.findings, self.order, self.fences = findings, order, fences
-        self.copies: Any = None  # the detector of asynchronous copies; says what a copy's conflict is
+        self.copies: Any = None  # the detector of copies: says what their conflicts are
 
     def begin(self, launch: Launch) -> None:
         """A launch begins."""
         self.sites = launch.sites
-        self.shadows: dict[Space, Shadow | None] = {}
+        self.shadows: dict[Space, Shadow | None] = {}  # None: no race can be there
         self._spare: dict[tuple[object, ...], Shadow] = {}
         self._reported: dict[tuple[Any, ...], tuple[Shadow, int, int, int]] = {}
         self._pairs: dict[tuple[Any, ...], tuple[int, int]] = {}
@@ -60,13 +60,12 @@ class Races:
 
     def access(self, access: Access) -> None:
         """One load, store or atomic."""
-        space = access.space
-        shadow = self.shadows.get(space, self)
-        if shadow is self:
-            shadow = self._open(space)
-        if shadow is None:
-            return
-        self.touch(shadow, MODES[access.kind], access)
+        try:
+            shadow = self.shadows[access.space]
+        except KeyError:
+            shadow = self._open(access.space)
+        if shadow is not None:
+            self.touch(shadow, MODES[access.kind], access)
 
     def touch(self, shadow: Shadow, mode: int, access: Access) -> int:
         """Lanes touch cells now; returns the moment."""
@@ -157,8 +156,13 @@ class Races:
             if shadow.seen[kind, before, here] > 1:
                 return
         conflict = Conflict(
-            kind, shadow.space, cell * shadow.cell,
-            int(self.order.first + lane), other, self.sites[here], self.sites[before],
+            kind,
+            shadow.space,
+            cell * shadow.cell,
+            int(self.order.first + lane),
+            other,
+            self.sites[here],
+            self.sites[before],
         )
         if self.copies is not None and self.copies.explains(conflict, moment, now):
             return
@@ -167,22 +171,33 @@ class Races:
     def _add(self, shadow: Shadow, conflict: Conflict, moment: int, now: int) -> None:
         findings, space = self.findings, shadow.space
         here, before = conflict.site, conflict.other_site
-        kind, severity, text = "race", "error", race_message
+        kind, text = "race", race_message
+        severity: Severity = "error"
         if conflict.kind == SAME_VALUE:
             kind, severity, text = "write-overlap", "warning", overlap_message
         elif self._is_flag(conflict, moment, now):
             severity, text = "warning", protocol_message
-        cause: tuple[object, ...] = (kind, severity, here.file, here.line, before.line, space.name)
+        lines = (here.line, before.line)
+        cause: tuple[object, ...] = (kind, severity, here.file, *lines, space.name)
         if text is protocol_message:
             cause = (kind, severity, here.file, space.name)
         hazard = Hazard(
-            kind, severity, here.line, before.line, text(conflict, findings),
+            kind,
+            severity,
+            here.line,
+            before.line,
+            text(conflict, findings),
             (findings.thread(conflict.thread), findings.thread(conflict.other)),
-            space.name, space.index_of(conflict.offset), here.file,
+            space.name,
+            space.index_of(conflict.offset),
+            here.file,
         )
         findings.add(hazard, cause=cause)
         self._reported[cause, conflict.kind, here.number, before.number] = (
-            shadow, conflict.kind, before.number, here.number,
+            shadow,
+            conflict.kind,
+            before.number,
+            here.number,
         )
         self._pairs.setdefault(cause, (conflict.thread, conflict.other))
         if severity == "error" and self.fences.enabled:
@@ -199,12 +214,9 @@ class Races:
         return conflict.kind == WRITE_AFTER_ATOMIC and fences.fenced_before(conflict.thread, now)
 
 
-def _parted(
-    pair: tuple[int, int], first: int, waiting: np.ndarray, missing: np.ndarray
-) -> bool:
+def _parted(pair: tuple[int, int], first: int, waiting: np.ndarray, missing: np.ndarray) -> bool:
     lanes = [thread - first for thread in pair]
     if any(not 0 <= lane < waiting.size for lane in lanes):
         return False
     one, other = lanes
     return bool((waiting[one] and missing[other]) or (waiting[other] and missing[one]))
-

@@ -95,7 +95,11 @@ class Shadow:
             if mode == STORE:
                 access = event.access
                 self._overlap |= compiled.overlaps(
-                    access.offsets, access.active, access.nbytes, self.cell, self._stamps,
+                    access.offsets,
+                    access.active,
+                    access.nbytes,
+                    self.cell,
+                    self._stamps,
                     event.moment,
                 )
         if len(self.log) < self._longest:
@@ -140,11 +144,31 @@ class Shadow:
             most = int(np.count_nonzero(access.active)) * cells * 9
             rows = np.zeros((max(64, min(most, 1 << 20)), ROW), np.int64)
         compiled.record(
-            event.mode, access.offsets, access.active, access.nbytes, self.cell,
+            event.mode,
+            access.offsets,
+            access.active,
+            access.nbytes,
+            self.cell,
             value_bytes(access) if event.mode == STORE else NO_VALUES,
-            order.first, order.stride, event.moment, max(when.floor, self.floor), when.barriers,
-            when.syncs, when.mates, self.writer, self.stamps, self._has_reads, self._has_atomics,
-            self.memory, self.is_shared, when.known, self.seen, order.site_at, rows, counts, self._scratch,
+            order.first,
+            order.stride,
+            event.moment,
+            max(when.floor, self.floor),
+            when.barriers,
+            when.syncs,
+            when.mates,
+            self.writer,
+            self.stamps,
+            self._has_reads,
+            self._has_atomics,
+            self.memory,
+            self.is_shared,
+            when.known,
+            self.seen,
+            order.site_at,
+            rows,
+            counts,
+            self._scratch,
         )
         self._has_reads |= event.mode == LOAD
         self._has_atomics |= event.mode == ATOMIC

@@ -52,9 +52,7 @@ class Uninitialised:
         if access.kind != "load":
             self.written(space, access.offsets, access.active, access.nbytes)
 
-    def written(
-        self, space: Space, offsets: np.ndarray, active: np.ndarray, nbytes: int
-    ) -> None:
+    def written(self, space: Space, offsets: np.ndarray, active: np.ndarray, nbytes: int) -> None:
         """Cells hold something from now on."""
         marks = self._marks.get(space)
         if marks is None:
@@ -85,11 +83,17 @@ class Uninitialised:
         )
         self.findings.add(
             Hazard(
-                "uninitialised-read", "error", access.site.line, None,
+                "uninitialised-read",
+                "error",
+                access.site.line,
+                None,
                 f"{self.findings.at(access.site)}: {thread} {verb} {space.place(offset)}, which "
                 f"{unwritten}: {space.kind} memory starts undefined, so write every "
                 "element before it is read, or leave out those that were not written",
-                (thread,), space.name, space.index_of(offset), access.site.file,
+                (thread,),
+                space.name,
+                space.index_of(offset),
+                access.site.file,
             ),
             times=int(count),
         )
@@ -99,11 +103,17 @@ class Uninitialised:
         thread = self.findings.thread(self.order.first + int(np.argmax(lanes)))
         self.findings.add(
             Hazard(
-                "uninitialised-read", "error", site.line, None,
+                "uninitialised-read",
+                "error",
+                site.line,
+                None,
                 f"{self.findings.at(site)}: {thread} reads the variable {variable}, which no "
                 f"statement that it passed had set: give {variable} a value before the branch or "
                 "loop that sets it for some threads only",
-                (thread,), variable, None, site.file,
+                (thread,),
+                variable,
+                None,
+                site.file,
             ),
             times=int(np.count_nonzero(lanes)),
         )
