@@ -116,8 +116,8 @@ def virtual_machine(specification: str) -> VirtualMachine:
     Raises
     ------
     WiaLabError
-        A name that says nothing, a device that is not in the catalogue, more than 16 devices, NVLink
-        for a part that has none.
+        A name that says nothing, a device that is not in the catalogue, more than 16 devices,
+        NVLink for a part that has none.
     """
     match = _SPECIFICATION.fullmatch(specification.strip())
     if match is None:
@@ -129,7 +129,7 @@ def virtual_machine(specification: str) -> VirtualMachine:
     sheet = machines.device(match["device"])
     if not 1 <= count <= MAX_DEVICES:
         raise WiaLabError(
-            f"virtual_machine({specification!r}): {count} devices; from 1 to {MAX_DEVICES} can be had"
+            f"virtual_machine({specification!r}): {count} devices; 1 to {MAX_DEVICES} can be had"
         )
     if not 1 <= nodes <= count:
         raise WiaLabError(

@@ -127,8 +127,8 @@ class Order:
         low, high = max(old.low, new.low), min(old.high, new.high)
         what = f"bytes {low:,} to {high - 1:,} of {buffer.name}"
         message = (
-            f"{_said(new)} {_verb(new)} {what}, which {_said(old)} {_verb(old)}, and nothing orders "
-            f"the two: {_remedy(old, new)}"
+            f"{_said(new)} {_verb(new)} {what}, which {_said(old)} {_verb(old)}, and nothing "
+            f"orders the two: {_remedy(old, new)}"
         )
         self.hazards.append(StreamHazard("race", message, buffer.name, old.who, new.who, low, high))
 

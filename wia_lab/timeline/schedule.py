@@ -240,7 +240,7 @@ class Timeline:
         if operation.error is None and operation.work.action is not None:
             try:
                 operation.work.action()
-            except Exception as error:  # noqa: BLE001 (it reaches whoever waits for the work)
+            except Exception as error:
                 operation.error = error
         if self.keep:
             self.finished.append(operation)

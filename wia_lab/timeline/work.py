@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from wia_lab.timeline.order import Clock, Region
+if TYPE_CHECKING:
+    from wia_lab.timeline.order import Clock, Region
 
 
 @dataclass(eq=False, slots=True)
