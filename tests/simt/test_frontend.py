@@ -200,6 +200,17 @@ class TestCallees:
         assert frontend.overload_of(typed, call).return_type == types.float64
         assert frontend.type_function(kernel, (f4,)).return_type == types.none
 
+    def test_methods_have_an_implementation(self) -> None:
+        """That of a method takes the object first; numba-cuda's mean of float32 is a float64."""
+
+        def kernel(out):
+            out[0] = out.mean()
+
+        typed = frontend.type_function(kernel, (f4,))
+        inner = frontend.overload_of(typed, only_call(typed))
+        assert inner.argument_types == (f4,)
+        assert inner.return_type == types.float64
+
     def test_no_overload(self) -> None:
         """Operations have none."""
 

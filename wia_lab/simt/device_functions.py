@@ -10,7 +10,6 @@ from inspect import signature as python_signature
 from types import FunctionType
 from typing import Any, ClassVar
 
-import numpy as np
 from numba.core import compiler, errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
@@ -21,7 +20,7 @@ from numba.core.typing.templates import Signature, fold_arguments, make_concrete
 from numba.core.untyped_passes import IRProcessing
 from numba.misc.special import literal_unroll
 
-from wia_lab.simt import declarations_arrays, refusals  # noqa: F401
+from wia_lab.simt import declarations_arrays, normal_form, refusals  # noqa: F401
 from wia_lab.simt.snapshots import Declared, declared, token
 from wia_lab.simt.typing_context import TARGET, SimtTarget, TypingContext
 
@@ -273,6 +272,11 @@ class _CommonNames(FunctionPass):
         return changed
 
 
+def typing_context() -> TypingContext:
+    """The typing context of all kernels."""
+    return _Description.typing_context
+
+
 class _Pipeline(CompilerBase):
     """Numba's passes as far as type inference."""
 
@@ -357,43 +361,7 @@ def _type(
         argument_types=tuple(argument_types),
         return_type=state.return_type,
     )
-    _spread(typed)
+    normal_form.spread(typed)
     refusals.check(typed)
-    _freeze(typed)
+    normal_form.freeze(typed)
     return typed
-
-
-def _spread(typed: TypedFunction) -> None:
-    """Write `f(*t)` as `f(t[0], t[1])`: the length of a tuple is known."""
-    for block in typed.ir.blocks.values():
-        for statement in list(block.find_insts(ir.Assign)):
-            call = statement.value
-            if isinstance(call, ir.Expr) and call.op == "call" and call.vararg is not None:
-                items = _items(typed, call.vararg, block.scope, statement.target.name)
-                place = block.body.index(statement)
-                block.body[place:place] = items
-                call.args = [*call.args, *(item.target for item in items)]
-                call.vararg = None
-
-
-def _items(typed: TypedFunction, whole: ir.Var, scope: ir.Scope, prefix: str) -> list[ir.Assign]:
-    kind = typed.typemap[whole.name]
-    items = []
-    for index, element in enumerate(kind):
-        target = ir.Var(scope, f"{prefix}.item{index}", whole.loc)
-        value = ir.Expr.static_getitem(whole, index, None, whole.loc)
-        typed.typemap[target.name] = element
-        typed.calltypes[value] = signature(element, kind, types.literal(index))
-        typed.ir._definitions[target.name].append(value)
-        items.append(ir.Assign(value, target, whole.loc))
-    return items
-
-
-def _freeze(typed: TypedFunction) -> None:
-    """Replace arrays among globals and closure values by copies: they are constants."""
-    for block in typed.ir.blocks.values():
-        for statement in block.body:
-            value = getattr(statement, "value", None)
-            if isinstance(value, ir.Global | ir.FreeVar) and isinstance(value.value, np.ndarray):
-                value.value = value.value.copy(order="K")
-                value.value.flags.writeable = False

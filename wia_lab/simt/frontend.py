@@ -13,7 +13,8 @@ How to read the result, from types alone. The callee of an `ir.Expr.call` c is
 - `DeviceFunctionType`: a device function; `.specialise(calltypes[c].args)` is its TypedFunction;
 - `types.RecursiveCall`: a device function calls itself; `.dispatcher_type` is as above;
 - `types.NumberClass` or `types.NamedTupleClass`: a conversion, a named tuple made;
-- `types.BoundFunction`: a method; `.typing_key` names it, `.this` is the type of its object.
+- `types.BoundFunction`: a method; `.typing_key` names it ("array.sum", or a pair whose second is
+  the name), `.this` is the type of its object. `overload_of` may have an implementation.
 
 An `ir.Expr.getattr` e whose object has type `types.Module` names a stub or a namespace:
 `getattr(typemap[e.value.name].pymod, e.attr)`. `calltypes[c]` is the signature chosen; its
@@ -44,6 +45,7 @@ from wia_lab.simt.device_functions import (
     DeviceFunctionType,
     TypedFunction,
     device_function,
+    typing_context,
 )
 from wia_lab.simt.explanations import explain
 from wia_lab.simt.typing_context import load_late
@@ -158,14 +160,19 @@ def fold_arguments(
 
 
 def overload_of(typed: TypedFunction, call: ir.Expr) -> TypedFunction | None:
-    """The Python implementation that a call of an `@overload` chose; None for other callees."""
+    """The Python implementation that a call of an `@overload` chose; None for other callees.
+
+    That of a method takes the method's object first.
+    """
     callee = typed.typemap[call.func.name]
     args = tuple(typed.calltypes[call].args)
-    templates = getattr(callee, "templates", None) or [getattr(callee, "template", None)]
-    for template in templates:
-        compiled = getattr(template, "_compiled_overloads", None)
-        if compiled is None:
-            compiled = getattr(template, "_overload_cache", {})
+    if isinstance(callee, types.BoundFunction):
+        written = getattr(callee.template, "_overload_func", None)
+        if written is None:
+            return None
+        callee, args = typing_context().resolve_value_type(written), (callee.this, *args)
+    for template in getattr(callee, "templates", ()):
+        compiled = getattr(template, "_compiled_overloads", {})
         if args in compiled:
             return compiled[args]
     return None
