@@ -70,8 +70,7 @@ class TestFreed:
     def test_use_after_free(self, guard, backing):
         """A write after the free is found; both lines are named."""
         block, allocated = guard.allocate(1000), here()
-        guard.free(block)
-        freed = here()  # noqa: E702  one line, so that both name the same
+        _, freed = guard.free(block), here()
         backing.write(block.offset + 17, b"\x2a")
         with pytest.raises(UseAfterFreeError) as caught:
             guard.verify()

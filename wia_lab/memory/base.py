@@ -129,8 +129,9 @@ class BookKeeper(Allocator):
         """Write a new block into the books."""
         self._live[block.offset] = block
         self._allocations += 1
-        self._live_bytes += block.size
-        self._peak_live = max(self._peak_live, self._live_bytes)
+        self._live_bytes = live = self._live_bytes + block.size
+        if live > self._peak_live:  # noqa: PLR1730  a call to max costs more
+            self._peak_live = live
         return block
 
     def _leave(self, block: Block | int) -> Block:

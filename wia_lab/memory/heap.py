@@ -113,19 +113,24 @@ class Heap(BookKeeper):
     def allocate(
         self, size: int, *, alignment: int | None = None, stream: Stream | None = None
     ) -> Block:
-        granted = align_up(checked_size(size, self._capacity, "Heap"), self.granule)
-        alignment = self.granule if alignment is None else checked_alignment(alignment, "Heap")
-        hole = self._hole_for(granted, alignment)
+        granule = self.granule
+        granted = -(-checked_size(size, self._capacity, "Heap") // granule) * granule
+        if alignment is None:
+            alignment, hole = granule, self._holes.find(granted)
+        else:
+            hole = self._hole_for(granted, checked_alignment(alignment, "Heap"))
         if hole is None:
             raise self._exhausted(
                 size, self._free_bytes, self._holes.largest(), "free some, or compact the heap"
             )
-        extent = self._cut(hole, align_up(hole.offset, alignment), granted)
+        start = hole.offset if alignment <= granule else align_up(hole.offset, alignment)
+        extent = self._cut(hole, start, granted)
         block = Block(extent.offset, granted, size, self, alignment, stream)
         extent.block = block
         self._extents[extent.offset] = extent
         self._free_bytes -= granted
-        self._peak_top = max(self._peak_top, self.top)
+        if block.end > self._peak_top:  # noqa: PLR1730  a call to max costs more
+            self._peak_top = block.end
         return self._enter(block)
 
     def free(self, block: Block | int, *, stream: Stream | None = None) -> None:

@@ -38,6 +38,7 @@ def strike(stack: dict[KeyT, None], key: KeyT) -> None:
 
 
 FAN_BITS = 10  # a node of the tree is one integer of 1,024 bits
+LAST = (1 << FAN_BITS) - 1
 
 
 class SortedNumbers:
@@ -48,26 +49,35 @@ class SortedNumbers:
     """
 
     def __init__(self) -> None:
-        self._levels: list[dict[int, int]] = [{}]
+        self._bottom: dict[int, int] = {}
+        self._levels = [self._bottom]
 
     def __bool__(self) -> bool:
         return bool(self._levels[0])
 
     def add(self, number: int) -> None:
         """Put `number` in; it may be there already."""
-        while number >> (FAN_BITS * len(self._levels)):
+        node = number >> FAN_BITS
+        bits = self._bottom.get(node, 0)
+        self._bottom[node] = bits | 1 << (number & LAST)
+        if not bits:
+            self._enter(node)
+
+    def _enter(self, number: int) -> None:
+        """Let the levels above the lowest know that a node of it has become non-empty."""
+        while number >> (FAN_BITS * (len(self._levels) - 1)):
             top = self._levels[-1]
             self._levels.append({})
             for node in top:
                 self._set_bit(len(self._levels) - 1, node)
-        for level in range(len(self._levels)):
+        for level in range(1, len(self._levels)):
             if self._set_bit(level, number):
                 return  # the levels above know this node
             number >>= FAN_BITS
 
     def _set_bit(self, level: int, number: int) -> bool:
         """Set a bit of one level; tell whether its node had any bit before."""
-        node, bit = number >> FAN_BITS, 1 << (number & (1 << FAN_BITS) - 1)
+        node, bit = number >> FAN_BITS, 1 << (number & LAST)
         bits = self._levels[level].get(node, 0)
         self._levels[level][node] = bits | bit
         return bits != 0
@@ -76,7 +86,7 @@ class SortedNumbers:
         """Take `number` out; it must be there."""
         for level in self._levels:
             node = number >> FAN_BITS
-            bits = level[node] ^ (1 << (number & (1 << FAN_BITS) - 1))
+            bits = level[node] ^ (1 << (number & LAST))
             if bits:
                 level[node] = bits
                 return
@@ -86,7 +96,7 @@ class SortedNumbers:
     def at_least(self, number: int) -> int | None:
         """Return the smallest member that is not below `number`."""
         for depth, level in enumerate(self._levels):
-            node, start = number >> FAN_BITS, number & (1 << FAN_BITS) - 1
+            node, start = number >> FAN_BITS, number & LAST
             above = level.get(node, 0) >> start
             if above:
                 found = number + (above & -above).bit_length() - 1
@@ -112,7 +122,11 @@ class SortedNumbers:
 
 
 class SizeIndex(Generic[HoleT]):
-    """Holes by size. Sizes are multiples of `granule`; each call costs a few look-ups."""
+    """Holes by size. Sizes are multiples of `granule`; each call costs a few look-ups.
+
+    A size whose last hole has gone stays on the list until a search meets it: programs ask for
+    the same sizes again and again.
+    """
 
     def __init__(self, granule: int) -> None:
         self.granule = granule
@@ -131,10 +145,10 @@ class SizeIndex(Generic[HoleT]):
     def remove(self, hole: HoleT) -> None:
         """Take `hole` out; its size must be what it was when it was added."""
         same = self._by_size[hole.size]
-        strike(same, hole)
-        if not same:
-            del self._by_size[hole.size]
-            self._sizes.discard(hole.size // self.granule)
+        if len(same) == 1:
+            same.clear()
+        else:
+            strike(same, hole)
 
     def exact(self, size: int) -> HoleT | None:
         """Return the hole of exactly `size` bytes that was added last."""
@@ -143,13 +157,27 @@ class SizeIndex(Generic[HoleT]):
 
     def find(self, size: int) -> HoleT | None:
         """Return a smallest hole of at least `size` bytes."""
-        units = self._sizes.at_least(-(-size // self.granule))
-        return None if units is None else next(reversed(self._by_size[units * self.granule]))
+        if same := self._by_size.get(size):
+            return next(reversed(same))
+        units = -(-size // self.granule)
+        while (found := self._sizes.at_least(units)) is not None:
+            if same := self._by_size[found * self.granule]:
+                return next(reversed(same))
+            self._forget(found)
+        return None
 
     def largest(self) -> int:
         """Return the bytes of the largest hole, 0 when there is none."""
-        units = self._sizes.largest()
-        return 0 if units is None else units * self.granule
+        while (found := self._sizes.largest()) is not None:
+            if self._by_size[found * self.granule]:
+                return found * self.granule
+            self._forget(found)
+        return 0
+
+    def _forget(self, units: int) -> None:
+        """Take a size of which there is no hole off the list."""
+        self._sizes.discard(units)
+        del self._by_size[units * self.granule]
 
 
 class AddressIndex(Generic[HoleT]):

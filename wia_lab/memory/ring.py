@@ -60,6 +60,7 @@ class PageRing(BookKeeper):
     def __init__(self, upstream: Allocator) -> None:
         super().__init__()
         self.upstream = upstream
+        self._capacity = upstream.capacity
         self.maps = 0
         self.views = 0
         self._list = PageList()
@@ -73,14 +74,14 @@ class PageRing(BookKeeper):
 
     @property
     def capacity(self) -> int:
-        return self.upstream.capacity
+        return self._capacity
 
     # -- allocate ---------------------------------------------------------------------------
 
     def allocate(
         self, size: int, *, alignment: int | None = None, stream: Stream | None = None
     ) -> Block:
-        granted = align_up(checked_size(size, self.capacity, "PageRing"), GRANULE)
+        granted = -(-checked_size(size, self._capacity, "PageRing") // GRANULE) * GRANULE
         slack = 0
         if alignment is not None and checked_alignment(alignment, "PageRing") > GRANULE:
             slack = alignment - GRANULE
@@ -159,7 +160,8 @@ class PageRing(BookKeeper):
     def _step(self, taken: Stretch) -> Stretch:
         """Move the cursor behind `taken`; keep an edge or room there if that sets no new peak."""
         self._cursor = taken
-        self._recent = max(self._recent * MEMORY_OF_SIZES, taken.size)
+        recent = self._recent * MEMORY_OF_SIZES
+        self._recent = max(taken.size, recent)
         if self._list.count < self._peak_pages:
             hole = self._hole_behind(taken)
             room = hole.size if hole else 0
@@ -181,8 +183,9 @@ class PageRing(BookKeeper):
             before = stretch.previous
             self._cursor = before.previous if self._list.is_hole(before) else before
         self._merge(stretch)
-        for page in self._list.splice_out(stretch):
-            self._unmap(page)
+        if stretch.size >= PAGE:
+            for page in self._list.splice_out(stretch):
+                self._unmap(page)
         if stretch.size:
             self._holes.add(stretch)
         else:
@@ -190,13 +193,16 @@ class PageRing(BookKeeper):
 
     def _merge(self, stretch: Stretch) -> None:
         """Join a new hole with the holes beside it."""
-        for other in (stretch.following, stretch.previous):
-            if self._list.is_hole(other):
-                self._holes.remove(other)
-                if other is stretch.previous:
-                    stretch.page, stretch.start = other.page, other.start
-                self._list.unlink(other)
-                stretch.size += other.size
+        seam, behind, before = self._list.seam, stretch.following, stretch.previous
+        if behind.block is None and behind is not seam:
+            self._holes.remove(behind)
+            self._list.unlink(behind)
+            stretch.size += behind.size
+        if before.block is None and before is not seam:
+            self._holes.remove(before)
+            self._list.unlink(before)
+            stretch.page, stretch.start = before.page, before.start
+            stretch.size += before.size
 
     # -- pages and addresses ----------------------------------------------------------------
 
@@ -287,8 +293,8 @@ class PageRing(BookKeeper):
         place = "the cursor" if edge else "the seam"
         verb = "would be" if fits else "cannot be"
         reason = (
-            f"{pages:,} page{'' if pages == 1 else 's'} {verb} mapped at {place} for {granted:,} B: upstream has "
-            f"{below.free_bytes:,} B free"
+            f"{pages:,} page{'' if pages == 1 else 's'} {verb} mapped at {place} for "
+            f"{granted:,} B: upstream has {below.free_bytes:,} B free"
         )
         return Explanation(nbytes, granted, fits, None, reason)
 

@@ -55,6 +55,8 @@ def align_up(value: int, alignment: int) -> int:
 
 def checked_size(size: int, largest: int, where: str) -> int:
     """Return `size` if `where` could ever hand it out, else raise SizeError."""
+    if size.__class__ is int and 0 < size <= largest:
+        return size
     if isinstance(size, bool) or not isinstance(size, int):
         raise SizeError(f"{where} was asked for {size!r}: give bytes as an integer")
     if size <= 0:
