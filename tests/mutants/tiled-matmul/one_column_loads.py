@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause global load sectors. One thread loads for all: a sector for each element."""
+"""MUST GET: gate, cause global load sectors. The first thread of each row loads for the others, one element after the other."""
 
 from numba import float32
 
@@ -15,13 +15,11 @@ def tiled_matmul(a, b, c):
     column, row = cuda.grid(2)
     total = float32(0)
     for t in range((a.shape[1] + TILE - 1) // TILE):
-        if x == 0 and y == 0:
-            for i in range(TILE):
-                for j in range(TILE):
-                    ra, ka = row + i, t * TILE + j
-                    kb, cb = t * TILE + i, column + j
-                    tile_a[i, j] = a[ra, ka] if ra < a.shape[0] and ka < a.shape[1] else float32(0)
-                    tile_b[i, j] = b[kb, cb] if kb < b.shape[0] and cb < b.shape[1] else float32(0)
+        if x == 0:
+            for j in range(TILE):
+                ka, kb, cb = t * TILE + j, t * TILE + y, column + j
+                tile_a[y, j] = a[row, ka] if row < a.shape[0] and ka < a.shape[1] else float32(0)
+                tile_b[y, j] = b[kb, cb] if kb < b.shape[0] and cb < b.shape[1] else float32(0)
         cuda.syncthreads()
         for k in range(TILE):
             total += tile_a[y, k] * tile_b[k, x]
