@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wia_lab.simt.scheduler import Scheduler
 
 FULL_WARP = 0xFFFFFFFF
+WARP = 32
 
 Part = tuple[Group, tuple[Any, ...]]
 
@@ -32,7 +33,8 @@ class WaitingRoom:
         self.machine = scheduler.machine
         self.listeners = scheduler.listeners
         self.waiters: list[Waiter] = []
-        self._told: set[tuple[object, ...]] = set()
+        self._told: set[object] = set()
+        self._mixed = np.zeros(scheduler.machine.chunk.blocks, bool)  # lanes met at two barriers
 
     # Arrivals
 
@@ -118,8 +120,9 @@ class WaitingRoom:
     def _pass_barrier(
         self, end: Barrier, bits: np.ndarray, parts: list[Part], everyone: np.ndarray | None = None
     ) -> None:
-        self._report_missing(end.site, bits)
-        if end.scope == "grid":
+        everywhere = end.scope == "grid"
+        self._report_missing(end.site, np.ones(bits.size, bool) if everywhere else bits, bits)
+        if everywhere:
             self.listeners.on_grid_barrier(end.site, bits)
         else:
             self.listeners.on_barrier(end.site, bits)
@@ -140,34 +143,62 @@ class WaitingRoom:
             put(group, end.target, value)
 
     def _report_mixture(self, taken: list[tuple[Waiter, Part]]) -> None:
+        """Lanes of one block wait at several barriers: at two lines, or at two copies of one."""
+        inside = self._mixture(taken)
+        entries = [
+            (waiter.site, group.bits & inside)
+            for waiter, (group, _) in taken
+            if (group.bits & inside).any()
+        ]
+        if not entries:
+            return
         sites: dict[tuple[object, ...], Site] = {}
-        for waiter, _ in taken:
-            sites.setdefault((waiter.site.file, waiter.site.line), waiter.site)
-        parts = [part for _, part in taken]
+        for site, _ in entries:
+            sites.setdefault((site.file, site.line), site)
         reason = "copied" if len(sites) == 1 else "elsewhere"
-        first = taken[0][1][0].bits
-        all_sites = tuple(sites.values()) if len(sites) > 1 else (taken[0][0].site,) * 2
+        all_sites = tuple(sites.values()) if len(sites) > 1 else (entries[0][0],) * 2
         key = (reason, *(site.number for site in all_sites))
         if key not in self._told:
             self._told.add(key)
-            self.listeners.on_divergent_barrier(all_sites, first, _union(parts) & ~first, reason)
+            first = entries[0][1]
+            rest = np.logical_or.reduce([bits for _, bits in entries]) & ~first
+            self.listeners.on_divergent_barrier(all_sites, first, rest, reason)
 
-    def _report_missing(self, site: Site, bits: np.ndarray) -> None:
-        """Some lanes of these blocks have ended: around the barrier, or by an early return."""
+    def _mixture(self, taken: list[tuple[Waiter, Part]]) -> np.ndarray:
+        """Lanes of the blocks whose lanes wait at more than one barrier."""
+        by_end: dict[int, np.ndarray] = {}
+        for waiter, (group, _) in taken:
+            here = self.scheduler.per_block(group.bits) > 0
+            by_end[id(waiter.end)] = by_end.get(id(waiter.end), False) | here
+        mixed = np.sum(list(by_end.values()), axis=0) > 1
+        self._mixed |= mixed
+        return np.repeat(mixed, self.machine.chunk.stride)
+
+    def _report_missing(self, site: Site, wanted: np.ndarray, bits: np.ndarray) -> None:
+        """Lanes of the blocks in `wanted` have ended: around the barrier, or by an early return."""
         scheduler, chunk = self.scheduler, self.machine.chunk
-        if scheduler.live_count == chunk.blocks * chunk.threads or site.number in self._told:
+        if self._nobody_ended() or site.number in self._told:
             return
-        blocks = bits.reshape(chunk.blocks, chunk.stride).any(axis=1)
-        here = np.repeat(blocks, chunk.stride) & chunk.full & ~scheduler.live
+        blocks = wanted.reshape(chunk.blocks, chunk.stride).any(axis=1) & ~self._mixed
+        self._report_ended(site, bits, np.repeat(blocks, chunk.stride), chunk.stride)
+
+    def _nobody_ended(self) -> bool:
+        chunk = self.machine.chunk
+        return self.scheduler.live_count == chunk.blocks * chunk.threads
+
+    def _report_ended(
+        self, site: Site, bits: np.ndarray, wanted: np.ndarray, together: int
+    ) -> None:
+        """Name lanes in `wanted` that have ended and will never come; `together` lanes wait."""
+        scheduler = self.scheduler
+        here = wanted & self.machine.chunk.full & ~scheduler.live
         returned = (scheduler.exits == RETURNED) & (scheduler.exit_line < site.line)
         around = here & ((scheduler.exits == ENDED) | (scheduler.exits == RETURNED)) & ~returned
-        early = here & returned
-        for lanes, reason in ((around, "exited"), (early, "returned")):
+        for lanes, reason in ((around, "exited"), (here & returned, "returned")):
             if lanes.any():
                 self._told.add(site.number)
-                waiting = bits & np.repeat(
-                    lanes.reshape(chunk.blocks, chunk.stride).any(axis=1), chunk.stride
-                )
+                waiting = bits & np.repeat(lanes.reshape(-1, together).any(axis=1), together)
+                waiting = waiting if waiting.any() else bits
                 self.listeners.on_divergent_barrier((site,), waiting, lanes, reason)
 
     # Warp operations
@@ -179,14 +210,17 @@ class WaitingRoom:
         self, bits: np.ndarray, present: np.ndarray, members: np.ndarray | int | None
     ) -> np.ndarray:
         """Live lanes that the masks of `bits` name, in their warps, and that have not come."""
-        absent = self.scheduler.live & ~present
-        arrived = np.repeat(bits.reshape(-1, 32).any(axis=1), 32)
+        return self.scheduler.live & ~present & self._named(bits, members)
+
+    def _named(self, bits: np.ndarray, members: np.ndarray | int | None) -> np.ndarray:
+        """Lanes that the masks of `bits` name, in their warps."""
+        arrived = np.repeat(bits.reshape(-1, WARP).any(axis=1), WARP)
         if members is None:
-            return absent & arrived
+            return arrived
         named = np.where(bits, members, 0).astype(np.uint64)
-        union = np.repeat(np.bitwise_or.reduce(named.reshape(-1, 32), axis=1), 32)
-        lane = np.arange(bits.size, dtype=np.uint64) % np.uint64(32)
-        return absent & arrived & (((union >> lane) & np.uint64(1)) != 0)
+        union = np.repeat(np.bitwise_or.reduce(named.reshape(-1, WARP), axis=1), WARP)
+        lane = np.arange(bits.size, dtype=np.uint64) % np.uint64(WARP)
+        return arrived & (((union >> lane) & np.uint64(1)) != 0)
 
     def _try_warps(self) -> None:
         for at_site in self._warp_waiters().values():
@@ -194,7 +228,7 @@ class WaitingRoom:
             missing = np.zeros(present.size, bool)
             for waiter in at_site:
                 missing |= self._missing(waiter.group.bits, present, mask_of(waiter.values))
-            complete = np.repeat(~missing.reshape(-1, 32).any(axis=1), 32) & present
+            complete = np.repeat(~missing.reshape(-1, WARP).any(axis=1), WARP) & present
             if complete.any():
                 self._run_warps(at_site, complete)
 
@@ -220,6 +254,8 @@ class WaitingRoom:
         members = mask_of(values)
         named = np.full(lanes.size, FULL_WARP if members is None else members, np.uint32)
         self.listeners.on_warp_sync(end.site, lanes, named, end.name)
+        if not self._nobody_ended() and end.site.number not in self._told:
+            self._report_ended(end.site, lanes, self._named(lanes, members), WARP)
         result = end.compute(self.machine, values, lanes, named)
         for group, _ in parts:
             put(group, end.target, result)
