@@ -289,7 +289,7 @@ LINKS = {
 
 
 def device(name: str) -> Device:
-    """The data sheet of `name`; raise UnknownMachine, with the nearest names, where there is none."""
+    """The data sheet of `name`; UnknownMachine, with the nearest names, where there is none."""
     return _find(DEVICES, name, "device")
 
 

@@ -120,7 +120,9 @@ class TestSectors:
     def test_equals_the_definition(self, access, base) -> None:
         """Requests, sectors, ideal sectors and bytes are those of the definition."""
         offsets, nbytes, active = access
-        assert sectors(offsets, nbytes, base, active) == plain_sectors(offsets, nbytes, base, active)
+        assert sectors(offsets, nbytes, base, active) == plain_sectors(
+            offsets, nbytes, base, active
+        )
 
     @pytest.mark.parametrize(("stride", "expected"), [(1, 4), (2, 8), (4, 16), (8, 32), (32, 32)])
     def test_strided_float32(self, stride: int, expected: int) -> None:
@@ -224,7 +226,7 @@ class TestMasks:
         assert counts.tolist() == [1, 6, 6]
 
     def test_count_marks(self) -> None:
-        """Marked bytes, and the sectors that they lie in, a base that is no multiple of 32 in mind."""
+        """Marked bytes, and the sectors that they lie in, whatever the base."""
         marks = np.array([1, 0, 2, 3, 0, 1], np.uint8)
         assert compiled.count_marks(marks, 3, 0, 1) == (24, 2)
         assert compiled.count_marks(marks, 3, 16, 1) == (24, 2)

@@ -18,9 +18,7 @@ def space(name, nbytes, kind="global", number=0, granule=4):
     data = np.zeros(nbytes, np.uint8)
     dtype = np.dtype("float32")
     shape = (nbytes // 4,)
-    return Space(
-        kind, name, dtype, shape, (4,), 0, data, nbytes, 0, granule, number=number
-    )
+    return Space(kind, name, dtype, shape, (4,), 0, data, nbytes, 0, granule, number=number)
 
 
 def threads(grid, block):

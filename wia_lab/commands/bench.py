@@ -9,7 +9,10 @@ import click
 
 from wia_lab.commands.lazy import LazyGroup
 
-BENCHES = {"simulator": "wia_lab.commands.bench_simulator:simulator"}
+BENCHES = {
+    "silicon": "wia_lab.commands.bench_silicon:silicon",
+    "simulator": "wia_lab.commands.bench_simulator:simulator",
+}
 
 
 @click.group(cls=LazyGroup, homes=BENCHES)

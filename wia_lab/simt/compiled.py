@@ -36,8 +36,10 @@ from numba.core.typing import signature
 from wia_lab.simt import (
     compiled_address,
     compiled_atomics,
+    compiled_banks,
     compiled_gather,
     compiled_hazards,
+    compiled_runs,
     compiled_traffic,
 )
 
@@ -61,13 +63,11 @@ if TYPE_CHECKING:
     mark: Callable[..., int]
     unmarked: Callable[..., int]
     in_flight: Callable[..., int]
-    atomic_integer: Callable[..., None]
-    gather: Callable[..., None]
-    atomic_float: Callable[..., None]
 
 SOURCES = (
     compiled_address,
     compiled_atomics,
+    compiled_banks,
     compiled_gather,
     compiled_hazards,
     compiled_traffic,
@@ -151,7 +151,7 @@ def _split(arguments: str) -> list[str]:
 def source_stamp() -> str:
     """Digest of the helpers' sources, Numba's version and Python's."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.implementation.cache_tag}".encode())
-    for module in (*SOURCES, sys.modules[__name__]):
+    for module in (*SOURCES, compiled_runs, sys.modules[__name__]):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]
 
@@ -167,7 +167,7 @@ def cache_folder() -> Path:
     if any(environment.glob(f"{source_stamp()}-*")) or _writable(environment):
         return environment
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    user = Path(home) if home else Path(os.path.expanduser("~")) / ".cache"
+    user = Path(home) if home else Path("~/.cache").expanduser()
     user = user / "wia_lab" / "compiled"
     return user if user.is_absolute() and _writable(user) else environment
 
@@ -200,7 +200,7 @@ class EnvironmentCache(_Cache):
         if hashlib.sha256(payload).digest() != digest:
             target_context.refresh()  # half a second of registries, needed to compile only
             return None
-        return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - our own file
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Store an overload; where the folder cannot be written, it stays in memory alone."""
@@ -209,7 +209,7 @@ class EnvironmentCache(_Cache):
         try:
             with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
                 file.write(hashlib.sha256(payload).digest() + payload)
-            os.replace(file.name, path)
+            Path(file.name).replace(path)
         except OSError:
             return
 

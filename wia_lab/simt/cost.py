@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wia_lab.machines import Device
-    from wia_lab.simt.counters import Counts
+    from wia_lab.simt.counts import Counts
 
 SECTOR = 32  # bytes
 ISSUE_RATE = 4  # warp instructions a cycle and multiprocessor: four schedulers
@@ -38,7 +38,7 @@ SHARED_LATENCY = 30
 ATOMIC_LATENCY = 300
 BARRIER_LATENCY = 20
 ARITHMETIC_LATENCY = 4
-IN_FLIGHT = 2  # global loads of one warp that wait together: compilers issue a few before the first use
+IN_FLIGHT = 2  # global loads of a warp that wait together: compilers issue some before a use
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,7 @@ def _arithmetic_cycles(counters: Counts, device: Device) -> float:
     )
 
 
-def _latency(
-    counters: Counts, device: Device, blocks: int, threads: int, resident: int
-) -> float:
+def _latency(counters: Counts, device: Device, blocks: int, threads: int, resident: int) -> float:
     """Cycles of one warp's chain, times the rounds of blocks that a multiprocessor runs."""
     warps = blocks * _warps(threads)
     chain = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wia_lab.simt.counters import Counts
+    from wia_lab.simt.counts import Counts
 
 METRICS = {
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "global_load_requests",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab import machines
 from wia_lab.simt import cost, nsight, report_html, report_text, stepping
-from wia_lab.simt.counters import ArrayTraffic, Counters, Counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from wia_lab.simt.counters import Counters
+    from wia_lab.simt.counts import ArrayTraffic, Counts
     from wia_lab.simt.events import Launch
     from wia_lab.simt.inflight import InFlight, InFlightRecorder
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wia_lab.simt.counters import Counts
+    from wia_lab.simt.counts import Counts
     from wia_lab.simt.report import Line, Report
 
 HAZARDS_SHOWN = 6

@@ -52,7 +52,14 @@ def exch_distinct(o, before):
     before[i] = cuda.atomic.exch(o, i, i)
 
 
-@CASES.case("atomic-add-old-value", 4, 256, zeros(64, dtype="int32"), cells(1024, 64), zeros(1024, dtype="int32"))
+@CASES.case(
+    "atomic-add-old-value",
+    4,
+    256,
+    zeros(64, dtype="int32"),
+    cells(1024, 64),
+    zeros(1024, dtype="int32"),
+)
 def add_old_value(o, index, before):
     i = cuda.grid(1)
     before[i] = cuda.atomic.add(o, index[i], 1)

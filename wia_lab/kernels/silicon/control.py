@@ -110,7 +110,9 @@ def return_in_loop(o, a):
     o[t] = 99
 
 
-@CASES.case("ladder", 4, 64, zeros(256, dtype="int32"), values(256, 5), values(256, 100), values(256, 90))
+@CASES.case(
+    "ladder", 4, 64, zeros(256, dtype="int32"), values(256, 5), values(256, 100), values(256, 90)
+)
 def ladder(o, kind, a, b):
     i = cuda.grid(1)
     k = kind[i]
@@ -124,7 +126,9 @@ def ladder(o, kind, a, b):
         o[i] = b[(i * 3) % 256]
 
 
-@CASES.case("uneven-trip-counts", 2, 96, zeros(192, dtype="int32"), values(192, 12), values(192 * 13, 50))
+@CASES.case(
+    "uneven-trip-counts", 2, 96, zeros(192, dtype="int32"), values(192, 12), values(192 * 13, 50)
+)
 def uneven_trip_counts(o, count, a):
     t = cuda.grid(1)
     total, left = 0, count[t]
@@ -135,14 +139,24 @@ def uneven_trip_counts(o, count, a):
     o[t] = total
 
 
-@CASES.case("short-circuit", 4, 64, zeros(256, dtype="int32"), values(256, 3), values(256, 3), values(256, 3))
+@CASES.case(
+    "short-circuit",
+    4,
+    64,
+    zeros(256, dtype="int32"),
+    values(256, 3),
+    values(256, 3),
+    values(256, 3),
+)
 def short_circuit(o, a, b, c):
     i = cuda.grid(1)
-    if a[i] == 0 and b[i] == 0 or c[i] == 0:
+    if (a[i] == 0 and b[i] == 0) or c[i] == 0:
         o[i] = 1
 
 
-@CASES.case("nested-loops-uneven", 1, 64, zeros(64, dtype="int32"), values(64, 5), values(64 * 25, 9))
+@CASES.case(
+    "nested-loops-uneven", 1, 64, zeros(64, dtype="int32"), values(64, 5), values(64 * 25, 9)
+)
 def nested_loops_uneven(o, count, a):
     t = cuda.threadIdx.x
     total = 0

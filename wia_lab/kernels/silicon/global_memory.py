@@ -24,7 +24,14 @@ def points(align: bool) -> Any:
 @CASES.case("strided-4", 32, 256, zeros(N), numbers(4 * N), 4)
 @CASES.case("strided-8", 32, 256, zeros(N), numbers(8 * N), 8)
 @CASES.case("strided-32", 32, 256, zeros(N), numbers(32 * N), 32)
-@CASES.case("strided-3-float64", 16, 256, zeros(4096, dtype="float64"), numbers(3 * 4096, dtype="float64"), 3)
+@CASES.case(
+    "strided-3-float64",
+    16,
+    256,
+    zeros(4096, dtype="float64"),
+    numbers(3 * 4096, dtype="float64"),
+    3,
+)
 def strided(o, a, s):
     i = cuda.grid(1)
     o[i] = a[i * s]
@@ -34,8 +41,12 @@ def strided(o, a, s):
 @CASES.case("copy-int16", 9, 256, zeros(2100, dtype="int16"), numbers(2100, dtype="int16"))
 @CASES.case("copy-float32-partial", 22, 48, zeros(1001), numbers(1001))
 @CASES.case("copy-float64", 9, 256, zeros(2100, dtype="float64"), numbers(2100, dtype="float64"))
-@CASES.case("copy-complex64", 9, 256, zeros(2100, dtype="complex64"), numbers(2100, dtype="complex64"))
-@CASES.case("copy-complex128", 9, 256, zeros(2100, dtype="complex128"), numbers(2100, dtype="complex128"))
+@CASES.case(
+    "copy-complex64", 9, 256, zeros(2100, dtype="complex64"), numbers(2100, dtype="complex64")
+)
+@CASES.case(
+    "copy-complex128", 9, 256, zeros(2100, dtype="complex128"), numbers(2100, dtype="complex128")
+)
 def copy(o, a):
     i = cuda.grid(1)
     if i < a.size:
@@ -45,7 +56,9 @@ def copy(o, a):
 @CASES.case("shifted-1", 9, 256, zeros(2100), numbers(2200), 1)
 @CASES.case("shifted-7", 9, 256, zeros(2100), numbers(2200), 7)
 @CASES.case("shifted-3-int8", 9, 256, zeros(2100, dtype="int8"), numbers(2200, dtype="int8"), 3)
-@CASES.case("shifted-1-float64", 9, 256, zeros(2100, dtype="float64"), numbers(2200, dtype="float64"), 1)
+@CASES.case(
+    "shifted-1-float64", 9, 256, zeros(2100, dtype="float64"), numbers(2200, dtype="float64"), 1
+)
 def shifted(o, a, shift):
     i = cuda.grid(1)
     if i < o.size:
@@ -53,7 +66,13 @@ def shifted(o, a, shift):
 
 
 @CASES.case("copy2d-odd-width", (9, 7), (16, 16), zeros(100, 130), numbers(100, 130))
-@CASES.case("copy2d-narrow", (2, 5), (32, 8), zeros(37, 53, dtype="float64"), numbers(37, 53, dtype="float64"))
+@CASES.case(
+    "copy2d-narrow",
+    (2, 5),
+    (32, 8),
+    zeros(37, 53, dtype="float64"),
+    numbers(37, 53, dtype="float64"),
+)
 @CASES.case("copy2d-tall-blocks", (20, 3), (8, 32), zeros(80, 160), numbers(80, 160))
 def copy2d(o, a):
     x, y = cuda.grid(2)

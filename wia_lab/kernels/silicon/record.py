@@ -7,18 +7,20 @@ is launched once, so the launches that ncu lists are the cases in order.
 from __future__ import annotations
 
 import csv
-import datetime
-import importlib.metadata
+import datetime as dt
 import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wia_lab.kernels.silicon.case import Case
 from wia_lab.kernels.silicon.suite import CASES
+
+if TYPE_CHECKING:
+    from wia_lab.kernels.silicon.case import Case
 
 METRICS = (
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -64,7 +66,7 @@ MEMORY = re.compile(r"\b((?:LDG|STG|LDS|STS|ATOMG|ATOMS|RED|REDG|LDGSTS|ATOM|BAR
 
 def launch(case: Case) -> Any:
     """Run a case once on the GPU; returns its dispatcher."""
-    from wia_lab.cuda.rebind import Rebinding, numba_cuda
+    from wia_lab.cuda.rebind import Rebinding, numba_cuda  # noqa: PLC0415 - needs numba-cuda
 
     cuda = numba_cuda()
     kernel = cuda.jit(Rebinding().function(case.kernel))
@@ -138,15 +140,13 @@ def header(metrics: list[str]) -> list[str]:
         check=True,
     ).stdout.strip()
     ncu = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True).stdout
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}" for name in ("numba", "numba-cuda", "numpy")
-    )
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "numba-cuda", "numpy"))
     return [
-        f"{datetime.datetime.now(datetime.UTC).date()}, {gpu}",
+        f"{dt.datetime.now(dt.UTC).date()}, {gpu}",
         f"{ncu.strip().splitlines()[-1]}, {versions}, Python {sys.version.split()[0]}",
         "python -m wia_lab.kernels.silicon.record silicon.csv, which runs",
         f"ncu --csv --page raw --clock-control none --metrics {','.join(metrics)}",
-        "`sass` counts the instructions in the machine code: what the compiler merged is seen there.",
+        "`sass` counts instructions in the machine code: what the compiler merged is seen there.",
     ]
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from wia_lab.kernels.silicon import async_copies, atomics, control, global_memory, shared_memory
-from wia_lab.kernels.silicon.case import Case
+
+if TYPE_CHECKING:
+    from wia_lab.kernels.silicon.case import Case
 
 CASES: dict[str, Case] = {
     case.name: case

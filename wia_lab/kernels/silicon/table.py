@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
-from wia_lab.kernels.silicon.case import Case
 from wia_lab.kernels.silicon.suite import CASES
 from wia_lab.simt.launch import simulate
 from wia_lab.simt.nsight import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wia_lab.kernels.silicon.case import Case
 
 RECORDED = "silicon_h200.csv"
 
@@ -25,9 +29,9 @@ LOADED_BYTES = "smsp__sass_data_bytes_mem_global_op_ld.sum"
 """Bytes that lanes loaded, a cell that lanes share counted once: active lanes, where none do."""
 
 EXPLAINED = {
-    "tiled-matmul": "of 16 loads `left[ty, k]` the compiler makes four LDS.128, of 2 wavefronts each",
-    "async-convolution": "of the five loads `weights[k]` it makes one LDS and one LDS.128",
-    "atomic-add-one-cell": "it adds up a warp first (REDUX.SUM) and sends one lane's REDG",
+    "tiled-matmul": "16 loads `left[ty, k]` become four LDS.128, of 2 wavefronts each",
+    "async-convolution": "the five loads `weights[k]` become one LDS and one LDS.128",
+    "atomic-add-one-cell": "a warp adds up first (REDUX.SUM) and one lane sends a REDG",
 }
 """Kernels whose counters differ, and the instructions (row `sass` of the table) that say why."""
 
@@ -84,7 +88,7 @@ def _recorded_counters(found: dict[str, str]) -> Iterator[tuple[str, int]]:
 
 
 def render(kernels: list[str] | None = None) -> str:
-    """The table as text: each counter that is not 0, simulated and recorded, `=` where they agree."""
+    """The table as text: each counter that is not 0, simulated and recorded."""
     lines = [*header()[:2], f"{'kernel':<30}{'counter':<32}{'simulator':>12}{'H200':>12}"]
     differing = set()
     for name in kernels or list(CASES):
@@ -96,5 +100,6 @@ def render(kernels: list[str] | None = None) -> str:
             if not row.equal:
                 differing.add(name)
     lines += [f"{name}: {EXPLAINED.get(name, 'not explained')}" for name in sorted(differing)]
-    lines.append(f"{len(kernels or CASES) - len(differing)} of {len(kernels or CASES)} kernels equal")
+    count = len(kernels or CASES)
+    lines.append(f"{count - len(differing)} of {count} kernels equal")
     return "\n".join(lines)

@@ -1,0 +1,24 @@
+"""`wia-lab bench silicon`: counters beside an H200's."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from wia_lab.commands.bench import bench
+
+
+class TestBenchSilicon:
+    """The table, and what a wrong name gets."""
+
+    def test_prints_both_columns(self) -> None:
+        """A kernel's counters stand beside the recorded ones."""
+        result = CliRunner().invoke(bench, ["silicon", "strided-2"])
+        assert result.exit_code == 0
+        assert "2,048       2,048  =" in result.output
+        assert result.output.endswith("1 of 1 kernels equal\n")
+
+    def test_unknown_kernel(self) -> None:
+        """A name that the suite lacks is refused with the names that it has."""
+        result = CliRunner().invoke(bench, ["silicon", "strided-5"])
+        assert "no kernel called strided-5" in str(result.exception)
+        assert "strided-4" in str(result.exception)
