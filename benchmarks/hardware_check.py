@@ -3,7 +3,7 @@
     WIA_LAB_BACKEND=hardware python benchmarks/hardware_check.py [FOLDER]
 
 Takes the kernels from the answer cells of `solutions/`, runs them through `wia_lab.cuda` on the
-GPU, compares with NumPy in float64, times the median of several launches by CUDA events, and prints
+GPU, compares with NumPy in float64, times them by CUDA events, and prints
 one table. With FOLDER, the table is written there as hardware_check.csv too. Needs about 5 GiB of
 device memory.
 """
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = 1 << 28  # floats: the size 1 GiB, far beyond every cache
 CHECKED = 1 << 20  # samples that are compared; the rest by blocks at the far end
 SIDE = 4096  # of the square matrices
-LAUNCHES = 15
+ROUNDS, TOGETHER = 9, 8  # rounds that are timed, launches in each
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,21 @@ def solution(notebook: str, **names: Any) -> Any:
 
 
 def milliseconds(work: Callable[[], Any]) -> float:
-    """Median time of `work` on the device, by CUDA events, after one launch that is not timed."""
+    """Time of one `work` on the device, by CUDA events: the median of several rounds.
+
+    The launches of a round queue up behind one another, so that the host's time to launch, some
+    tens of microseconds, is hidden and not measured.
+    """
     work()
     times = []
-    for _ in range(LAUNCHES):
+    for _ in range(ROUNDS):
         begin, end = cuda.event(), cuda.event()
         begin.record()
-        work()
+        for _ in range(TOGETHER):
+            work()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end))
+        times.append(begin.elapsed_time(end) / TOGETHER)
     return statistics.median(times)
 
 
@@ -184,7 +189,7 @@ def main(folder: Path | None) -> int:
         found = cuda.describe_backend()
         print(f"hardware_check needs a GPU: {found.reason}: {found.advice}", file=sys.stderr)
         return 3
-    print(f"{cuda.get_current_device().name}: median of {LAUNCHES} launches")
+    print(f"{cuda.get_current_device().name}: median of {ROUNDS} rounds of {TOGETHER} launches")
     found_rows = []
     for row in rows():
         found_rows.append(row)
