@@ -56,6 +56,20 @@ class TestLastBlock:
         launch, _ = last_block(trace, all_fence=True)
         assert launch.end() == []
 
+    def test_all_threads_publish_through_one(self, trace):
+        """The atomic by one thread publishes what all threads wrote before their own fences."""
+        for fenced, expected in ((None, []), (LEADERS, [("race", "error", 8, 3)])):
+            launch = trace(BLOCKS, THREADS, fences=True)
+            out = launch.space("global", "out", 256)
+            count = launch.space("global", "count", 1)
+            launch.store(out, LANE, 3, value=LANE)
+            launch.fence(4, fenced)
+            launch.barrier(5)
+            launch.atomic(count, 0, 6, LEADERS)
+            launch.barrier(7)
+            launch.load(out, 255 - LANE, 8, LAST)
+            assert said(launch.end()) == expected
+
     def test_barrier_then_fence_by_one(self, trace):
         """A barrier before one thread's fence covers what the whole block did."""
         launch = trace(BLOCKS, THREADS, fences=True)

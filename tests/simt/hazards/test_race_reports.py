@@ -111,6 +111,14 @@ class TestWithinABlock:
         )
         assert race.further == 31
 
+    def test_before_a_barrier(self, trace):
+        """The same, where nothing but that store stands before the barrier."""
+        launch = trace(1, 64)
+        tile = launch.space("shared", "s")
+        launch.store(tile, LANE // 2, 3, value=LANE)
+        launch.barrier(4)
+        assert said(launch.end()) == [("race", "error", 3, 3)]
+
     def test_same_value_in_one_store(self, trace):
         """Two lanes that store the same value overlap: a warning."""
         launch = trace(1, 64)
@@ -172,7 +180,7 @@ class TestWithinABlock:
         tile = launch.space("shared", "s")
         launch.store(tile, LANE, 3)
         launch.barrier(4)
-        for _ in range(40):
+        for _ in range(32):  # as many as two logs hold
             launch.load(tile, LANE ^ 1, 5)
         launch.store(tile, LANE, 6, value=LANE)
         launch.barrier(7)

@@ -241,12 +241,12 @@ class Fences:
     def _gather(self, lanes: np.ndarray, releases: np.ndarray, before: int) -> int:
         """One release for all that lanes had ready.
 
-        A fence after the last barrier covers all that was ready at that barrier.
+        Lanes hold different ones only where some have fenced since the last barrier, and such a
+        fence covers all that was ready at that barrier.
         """
         chosen = releases != 0
         newest = {each: self._newest(each) for each in np.unique(releases[chosen]).tolist()}
-        if max(newest.values()) > before:
-            chosen &= np.array([newest.get(each, 0) > before for each in releases.tolist()])
+        chosen &= np.array([newest.get(each, 0) > before for each in releases.tolist()])
         kept, ids = lanes[chosen], releases[chosen]
         gathered = np.array([isinstance(self._releases[each], Gathering) for each in ids.tolist()])
         _, once = np.unique(np.where(gathered, ids, -1 - np.arange(ids.size)), return_index=True)

@@ -47,6 +47,7 @@ class Order:
         self.blocks, self.stride = chunk.blocks, chunk.stride
         self.first = chunk.first_block * chunk.stride
         self.chunk_floor = self.now
+        self.full = chunk.full
         self.barriers = np.zeros(chunk.blocks, np.int32)
         self.syncs = np.zeros(chunk.lanes // WARP, np.int32)
         self.mates = np.zeros((0, WARP), np.int32)

@@ -111,12 +111,13 @@ class Races:
 
     def end_chunk(self) -> None:
         """The chunk's memory goes."""
+        everyone = self.order.passing(self.order.full)
         for space, shadow in list(self.shadows.items()):
             if space.kind == "global":
                 continue
             del self.shadows[space]
             if shadow is not None:
-                self._report(shadow, shadow.compare_log())
+                self._report(shadow, shadow.passed(everyone) or [])
                 key = (space.number, space.name, space.line, space.data.nbytes, space.granule)
                 self._spare[key] = shadow
 
