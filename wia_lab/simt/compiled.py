@@ -209,6 +209,7 @@ class EnvironmentCache(_Cache):
         try:
             with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
                 file.write(hashlib.sha256(payload).digest() + payload)
+            Path(file.name).chmod(0o644)  # others may share the environment
             Path(file.name).replace(path)
         except OSError:
             return
