@@ -23,6 +23,7 @@ from wia_lab.simt.instructions import (  # noqa: F401 (each fills the tables)
     threads,
     tuples,
     vectors,
+    whole_arrays,
     warps,
 )
 from wia_lab.simt.instructions.tables import bind

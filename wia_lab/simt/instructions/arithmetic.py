@@ -40,6 +40,8 @@ def _bind_operator(
     kinds = [builder.type_of(each) for each in operands]
     if key in (operator.is_, operator.is_not):
         return _bind_identity(builder, key, operands, kinds)
+    if key is operator.contains and isinstance(kinds[0], types.RangeType):
+        return _bind_in_range(builder, operands)
     if any(
         isinstance(kind, (types.BaseTuple, types.UnicodeType, types.StringLiteral))
         for kind in kinds
@@ -154,6 +156,19 @@ def _bind_static(builder: Any, key: Any, operands: tuple[ir.Var, ...]) -> Any:
     }
     function = comparisons.get(key, key)
     return lambda group: function(*(group.slots[slot] for slot in slots))
+
+
+def _bind_in_range(builder: Any, operands: tuple[ir.Var, ...]) -> Any:
+    """`value in range(...)`."""
+    source, value = (builder.read(each) for each in operands)
+
+    def inside(group: Any) -> Any:
+        found, number = group.slots[source], group.slots[value]
+        steps = (number - found.next) // found.step
+        exact = found.next + steps * found.step == number
+        return exact & (steps >= 0) & (steps < found.left)
+
+    return inside
 
 
 def _equal(left: Any, right: Any) -> Any:

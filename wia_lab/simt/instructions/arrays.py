@@ -64,8 +64,12 @@ def bind_array_attribute(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
     }
     if name in functions:
         return on_view(builder, expr.value, functions[name])
-    if name == "dtype":
-        return lambda _: None
+    if name == "flat":
+        from wia_lab.simt.instructions.whole_arrays import bind_flat
+
+        return bind_flat(builder, expr.value)
+    if name in ("dtype", "ctypes"):
+        return lambda _: None  # known by its type, or of no use in a kernel
     if isinstance(kind.dtype, types.Record):
         return on_view(builder, expr.value, lambda view: field_view(view, name))
     if isinstance(builder.type_of(target), types.BoundFunction):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.core import ir, types
 
 from wia_lab.simt.frontend import DeviceFunctionType, fold_arguments, overload_of
 from wia_lab.simt.instructions.arithmetic import bind_elementwise
+from wia_lab.simt.instructions.exceptions import bind_exception
 from wia_lab.simt.instructions.methods import bind_method
 from wia_lab.simt.instructions.synchronisation import bind_grid_sync
 from wia_lab.simt.instructions.tables import CALLS, expression
+from wia_lab.simt.instructions.whole_arrays import bind_sum, bind_ufunc
 from wia_lab.simt.program import Call
 from wia_lab.simt.semantics import is_number, operation
 
@@ -21,14 +24,23 @@ def bind_call(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
     signature = builder.calltypes[expr]
     if isinstance(kind, types.RecursiveCall):
         typed = kind.dispatcher_type.specialise(signature.args)
-        return _bind_device_call(builder, expr, typed, signature, target)
+        passed = _arguments(builder, expr, signature)
+        return _bind_device_call(builder, passed, typed, signature, target)
     if isinstance(kind, DeviceFunctionType):
-        return _bind_device_call(builder, expr, kind.specialise(signature.args), signature, target)
+        passed = _arguments(builder, expr, signature)
+        typed = kind.specialise(signature.args)
+        return _bind_device_call(builder, passed, typed, signature, target)
+    if isinstance(kind, types.ExceptionClass):
+        return bind_exception(builder, kind, expr)
     arguments = _arguments(builder, expr, signature)
     if isinstance(kind, types.BoundFunction):
         if isinstance(kind.this, types.Type) and "sync" in str(kind.typing_key):
             return bind_grid_sync(builder, target)
         this = builder.definition(expr.func).value
+        typed = overload_of(builder.typed, expr)
+        if typed is not None:
+            passed = [this, *arguments]
+            return _bind_device_call(builder, passed, typed, signature, target)
         return bind_method(builder, this, kind.typing_key, arguments, signature, target)
     if isinstance(kind, types.NamedTupleClass):
         return _bind_named_tuple(builder, kind, arguments, signature)
@@ -48,8 +60,12 @@ def _bind_key(
         return bind_elementwise(builder, key, signature, tuple(arguments))
     typed = overload_of(builder.typed, expr)
     if typed is not None:
-        return _bind_device_call(builder, expr, typed, signature, target)
-    name = getattr(key, "__name__", str(key))
+        return _bind_device_call(builder, arguments, typed, signature, target)
+    if isinstance(key, np.ufunc):
+        return bind_ufunc(builder, key, arguments, target)
+    name = getattr(key, "_name", getattr(key, "__name__", str(key)))
+    if name == "_numpy_sum":
+        return bind_sum(builder, arguments[0], signature, target)
     raise builder.refuse(f"the simulator does not know {name}{signature.args}")
 
 
@@ -82,11 +98,10 @@ def _bind_named_tuple(builder: Any, kind: Any, arguments: list[Any], signature: 
 
 
 def _bind_device_call(
-    builder: Any, expr: ir.Expr, typed: Any, signature: Any, target: ir.Var
+    builder: Any, passed: list[Any], typed: Any, signature: Any, target: ir.Var
 ) -> None:
     """A device function: the group goes on in its first segment."""
     program = builder.library.program(typed)
-    passed = _arguments(builder, expr, signature)
     pairs = [
         builder.read_as(argument, kind)
         for argument, kind in zip(passed, typed.argument_types, strict=True)

@@ -47,3 +47,15 @@ def _bind_dynamic(builder: Any, inst: ir.DynamicRaise) -> Any:
         return inst.exc_class(*(v[lane] if isinstance(v, np.ndarray) else v for v in values))
 
     return make
+
+
+def bind_exception(builder: Any, kind: Any, expr: ir.Expr) -> Any:
+    """`ValueError("...")`: the exception, with the arguments of the group's first lane."""
+    slots = [builder.read(each) for each in expr.args]
+
+    def make(group: Any) -> BaseException:
+        lane = int(np.argmax(group.bits))
+        values = (group.slots[slot] for slot in slots)
+        return kind.exc_class(*(v[lane] if isinstance(v, np.ndarray) else v for v in values))
+
+    return make

@@ -107,6 +107,8 @@ def item(group: Any, source: Any, at: Any, active: np.ndarray | None = None) -> 
         return (source.next + source.step * at).astype(source.dtype)
     if isinstance(source, Items):
         return _value(group, source, at, np.bool_(True))
+    if hasattr(source, "item") and not isinstance(source, tuple):
+        return source.item(group, at, active)
     if not isinstance(at, np.ndarray):
         return source[min(int(at), len(source) - 1)]
     from wia_lab.simt.values import blend
@@ -134,6 +136,12 @@ def length_of(source: Any) -> Any:
 def as_int(value: Any) -> Any:
     """A size as int64, uniform or one a lane."""
     return value if isinstance(value, np.ndarray) else np.int64(value)
+
+
+@call(iter)
+def bind_iter(builder: Any, arguments: list[Any], signature: Any, target: ir.Var) -> Any:
+    slot = builder.read(arguments[0])
+    return lambda group: _iterator(group.slots[slot])
 
 
 @call(len)
