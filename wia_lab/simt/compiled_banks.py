@@ -146,13 +146,16 @@ def atomic_banks(
         lanes += count
         for first in range(warp * WARP, (warp + 1) * WARP, WARP // words):
             held[:] = 0
+            worst = 0
             for lane in range(first, first + WARP // words):
                 if active[at(lane)]:
                     word = (base + offsets[at(lane)]) >> 2
                     for each in range(word, word + words):
-                        held[at(each & (BANKS - 1))] += 1
-            wavefronts += held.max()
-            phases += held.max() > 0
+                        bank = at(each & (BANKS - 1))
+                        held[bank] += 1
+                        worst = max(worst, held[bank])
+            wavefronts += worst
+            phases += worst > 0
     table[row, column] += requests
     table[row, column + 1] += wavefronts
     table[row, column + 2] += wavefronts - phases
