@@ -23,8 +23,8 @@ from wia_lab.simt.instructions import (  # noqa: F401 (each fills the tables)
     threads,
     tuples,
     vectors,
-    whole_arrays,
     warps,
+    whole_arrays,
 )
 from wia_lab.simt.instructions.tables import bind
 

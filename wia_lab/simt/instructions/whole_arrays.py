@@ -48,9 +48,9 @@ def unravel(at: Value, shape: tuple[Value, ...]) -> tuple[Value, ...]:
     """The index, in C order, of element number `at`."""
     parts = []
     for extent in reversed(shape):
-        extent = np.maximum(extent, 1)
-        parts.append(at % extent)
-        at = at // extent
+        whole = np.maximum(extent, 1)  # of an empty array no element is asked for
+        parts.append(at % whole)
+        at = at // whole
     return tuple(reversed(parts))
 
 
