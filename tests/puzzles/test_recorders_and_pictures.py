@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numba import float32
@@ -82,9 +84,13 @@ class TestWriters:
         assert set(writers.line[:32]) == {first + 6}
         assert set(writers.line[32:]) == {first + 4}
 
-    def test_thread_in_words(self):
-        """A number is a thread of a block."""
-        assert launch(backwards).thread_name(33) == "thread 1 of block 1"
+    def test_a_run_is_plain_data(self):
+        """A run can be judged in another process than the one that made it."""
+        run = launch(backwards)
+        again = pickle.loads(pickle.dumps(run))
+        assert (again.outputs["out"] == run.outputs["out"]).all()
+        assert again.counters == run.counters
+        assert again.hazards == run.hazards
 
     def test_nobody(self):
         """Cells that nobody wrote are told apart."""

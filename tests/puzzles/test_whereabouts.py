@@ -5,12 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wia_lab.puzzles.whereabouts import whereabouts
+from wia_lab.puzzles.whereabouts import thread_name, whereabouts
 
 
 def flat(mask):
     """The cells for which `mask` is true."""
     return np.flatnonzero(mask)
+
+
+class TestThread:
+    """A thread's number, over all blocks, in words."""
+
+    @pytest.mark.parametrize(
+        ("number", "grid", "block", "name"),
+        [
+            (33, (2,), (32,), "thread 1 of block 1"),
+            (256 * 7 + 16 + 5, (5, 3), (16, 16), "thread (5, 1) of block (2, 1)"),
+            (7, (1, 1, 1), (2, 2, 2), "thread (1, 1, 1) of block (0, 0, 0)"),
+        ],
+    )
+    def test_name(self, number, grid, block, name):
+        """Coordinates are x first, as many as the launch has."""
+        assert thread_name(number, grid, block) == name
 
 
 class TestAlongASignal:

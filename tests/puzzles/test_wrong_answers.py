@@ -16,16 +16,18 @@ from wia_lab.puzzles.mutants import (
     notebook_answer,
     read_promise,
 )
+from wia_lab.puzzles.puzzle import Puzzle
 
 FOLDER = ROOT / "tests" / "mutants"
-FILES = sorted(FOLDER.rglob("*.py"))
+FILES = [path for name in PUZZLES for path in sorted((FOLDER / name).rglob("*.py"))]
+KERNELS = [puzzle for puzzle in PUZZLES.values() if isinstance(puzzle, Puzzle)]
 KINDS = {"wrong-value", "unwritten", "gate", "race", "out-of-bounds"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.stem}")
 def test_answer_gets_what_it_must(path):
     """The verdict has the kind, line and cause that the file's docstring promises."""
-    puzzle = PUZZLES[path.parent.name]
+    puzzle = PUZZLES[path.relative_to(FOLDER).parts[0]]
     verdict = judge(puzzle, load_answer(path, puzzle.function), on_hardware=False)
     outcome = Outcome(puzzle.id, path.stem, read_promise(path), verdict)
     assert outcome.kept, f"{outcome}\n{verdict.diagnosis and verdict.diagnosis.text}"
@@ -41,7 +43,7 @@ class TestPromises:
         wrong = [promise for promise in promises if not promise.passes]
         assert len(wrong) >= (8 if puzzle.number else 5)
         assert len(promises) - len(wrong) >= (3 if puzzle.number else 2)
-        assert len({promise.kind for promise in wrong} & KINDS) >= 3
+        assert puzzle not in KERNELS or len({promise.kind for promise in wrong} & KINDS) >= 3
 
     @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.stem}")
     def test_line_holds_an_instruction(self, path):
@@ -79,7 +81,7 @@ class TestNotebooks:
         stub = notebook_answer(ROOT / "notebooks" / f"{puzzle.stem}.ipynb", puzzle.function)
         assert judge(puzzle, stub).diagnosis.kind == "stub"
 
-    @pytest.mark.parametrize("puzzle", PUZZLES.values(), ids=lambda p: p.id)
+    @pytest.mark.parametrize("puzzle", KERNELS, ids=lambda p: p.id)
     def test_solution_passes_with_margin(self, puzzle):
         """The official answer passes without a note, and well inside its gates."""
         answer = notebook_answer(ROOT / "solutions" / f"{puzzle.stem}.ipynb", puzzle.function)
@@ -95,7 +97,7 @@ class TestNotebooks:
     @pytest.mark.parametrize("seed", [1, 2, 3])
     def test_solution_passes_with_other_seeds(self, seed):
         """A grader's inputs are not the notebook's."""
-        for puzzle in PUZZLES.values():
+        for puzzle in KERNELS:
             answer = notebook_answer(ROOT / "solutions" / f"{puzzle.stem}.ipynb", puzzle.function)
             assert judge(puzzle, answer, seed=seed, on_hardware=False).passed
 

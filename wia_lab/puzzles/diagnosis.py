@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.puzzles.puzzle import Diagnosis
-from wia_lab.puzzles.whereabouts import whereabouts
+from wia_lab.puzzles.whereabouts import thread_name, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
             text = f"With {run.case.name}: the kernel wrote nothing to {name}."
     else:
         kind, line = "wrong-value", int(writers.line[first])
-        who = run.thread_name(int(writers.thread[first]))
+        who = thread_name(int(writers.thread[first]), run.case.grid, run.case.block)
         text = (
             f"With {run.case.name}: {place} is {got.reshape(-1)[first]:.6g} but should be "
             f"{want:.6g}; {share}.\nWritten on line {line} by {who}."

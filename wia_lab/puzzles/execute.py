@@ -50,7 +50,6 @@ def execute(function: FunctionType, case: Case) -> Run:
         arrays={names[each.name]: each for each in report.arrays},
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
-        thread_name=writers.naming(),
     )
 
 

@@ -85,7 +85,6 @@ class Run:
     arrays: Mapping[str, Any]  # wia_lab.simt's traffic of each global array that was touched
     writers: Mapping[str, Writers]
     flight: Flight
-    thread_name: Callable[[int], str]  # Writers.thread in words
 
     @property
     def errors(self) -> tuple[Any, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from wia_lab.puzzles.puzzle import Flight, Writers
-from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Launch, Listener, Site
+from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, Site
 
 WARP = 32
 
@@ -28,9 +28,6 @@ class WriterRecorder(Listener):
             for name, size in outputs
         }
 
-    def on_launch(self, launch: Launch) -> None:
-        self.launch = launch
-
     def on_chunk(self, chunk: Chunk) -> None:
         lanes = np.arange(chunk.lanes)
         block, thread = chunk.first_block + lanes // chunk.stride, lanes % chunk.stride
@@ -45,18 +42,6 @@ class WriterRecorder(Listener):
         writers = self.writers[space.name]
         writers.thread[cells] = self.thread[active]
         writers.line[cells] = access.site.line
-
-    def naming(self) -> Callable[[int], str]:
-        """Function that puts a value of `Writers.thread` into words."""
-        launch = self.launch
-        threads = int(np.prod(launch.block))
-        full = np.ones(threads, bool)
-
-        def name(thread: int) -> str:
-            block, lane = divmod(int(thread), threads)
-            return launch.thread_name(Chunk(block, 1, threads, threads, full), lane)
-
-        return name
 
 
 class FlightRecorder(Listener):

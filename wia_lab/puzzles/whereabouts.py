@@ -1,4 +1,4 @@
-"""Where the wrong cells of an output lie, in words: often that alone gives the mistake away."""
+"""Places in words: where the wrong cells of an output lie, and which thread it was."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Dim
 
 NEAR = 2  # cells from a tile's edge that still count as at the edge
+
+
+def thread_name(number: int, grid: Dim, block: Dim) -> str:
+    """`thread (5, 0) of block (2, 1)` for a value of `Writers.thread`."""
+    place, thread = divmod(number, int(np.prod(block)))
+    return f"thread {_coordinates(thread, block)} of block {_coordinates(place, grid)}"
+
+
+def _coordinates(number: int, extent: Dim) -> str:
+    """A number, counted along x first, as x or (x, y, ...)."""
+    if len(extent) == 1:
+        return str(number)
+    places = np.unravel_index(number, extent[::-1])[::-1]
+    return f"({', '.join(map(str, places))})"
 
 
 def whereabouts(cells: np.ndarray, shape: tuple[int, ...], block: Dim) -> str | None:
