@@ -173,16 +173,18 @@ class Fences:
     def atomic(self, access: Access, moment: int) -> None:
         """Lanes executed an atomic, in lane order: each learns, then publishes."""
         cells = self._cells.get(access.space)
-        concerned = (self._wide | self._near) != 0
+        lanes = np.flatnonzero(access.active)
+        concerned = (self._wide[lanes] | self._near[lanes]) != 0
         if cells:
-            concerned |= np.isin(access.offsets, np.fromiter(cells, np.int64, len(cells)))
-        concerned &= access.active
-        if not concerned.any():
+            known_cells = np.fromiter(cells, np.int64, len(cells))
+            concerned |= np.isin(access.offsets[lanes], known_cells)
+        lanes = lanes[concerned]
+        if not lanes.size:
             return
-        self._stirred |= self.order.passing(concerned)
+        self._stirred[lanes // self.order.stride] = True
         known = self.known.copy()
         may_fail = access.changed if access.operation in COMPARING else None
-        for lane in np.flatnonzero(concerned).tolist():
+        for lane in lanes.tolist():
             cell = (access.space, int(access.offsets[lane]))
             block = (cell, self.order.first // self.order.stride + lane // self.order.stride)
             for chain in (cell, block):
