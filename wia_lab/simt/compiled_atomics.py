@@ -55,13 +55,15 @@ def atomic_integer(
     """Change `data[cells]` lane after lane; fill `old`, `new` and `changed`, one a lane.
 
     inc and dec wrap as CUDA's do: inc goes to 0 from `operand` and above; dec goes to `operand`
-    from 0, and from above it.
+    from 0, and from above it. The 1 that they add is read from an array: a literal is an int64,
+    which makes float64 of a uint64 beside it, here and in every other branch.
     """
+    new[:] = 1
     for lane in range(cells.size):
         if not active[lane]:
             continue
         before = data[cells[lane]]
-        value = operand[lane]
+        value, one = operand[lane], new[lane]
         after = before
         if operation == ADD:
             after = before + value
@@ -78,9 +80,9 @@ def atomic_integer(
         elif operation == XOR:
             after = before ^ value
         elif operation == INC:
-            after = before - before if before >= value else before + (value - value + 1)
+            after = before - before if before >= value else before + one
         elif operation == DEC:
-            after = value if before == 0 or before > value else before - 1
+            after = value if before == 0 or before > value else before - one
         elif operation == EXCH or before == comparand[lane]:
             after = value
         old[lane] = before
