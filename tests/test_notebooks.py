@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from wia_lab.puzzles.curriculum import PUZZLES
+from wia_lab.puzzles.curriculum import every
 from wia_lab.workbook import form
 from wia_lab.workbook.build import find_drift, read_notebook
 from wia_lab.workbook.places import notebook_paths
@@ -95,7 +95,7 @@ class TestForm:
         """notebooks/ is what solutions/ gives, and every source was run."""
         assert [drift.message for drift in find_drift(SOLUTIONS, NOTEBOOKS)] == []
 
-    @pytest.mark.parametrize("puzzle", PUZZLES.values(), ids=PUZZLES)
+    @pytest.mark.parametrize("puzzle", every(), ids=lambda puzzle: puzzle.id)
     def test_every_puzzle_has_its_notebook(self, puzzle):
         """One answer named `answer`, one check of this puzzle, and a word about hints."""
         cells = read_notebook(SOLUTIONS / f"{puzzle.stem}.ipynb").cells
@@ -103,7 +103,7 @@ class TestForm:
         assert sum((form.checked_puzzles(cell) for cell in cells), []) == [puzzle.id]
         assert any(f'hint("{puzzle.id}")' in cell.source for cell in cells)
 
-    @pytest.mark.parametrize("puzzle", PUZZLES.values(), ids=PUZZLES)
+    @pytest.mark.parametrize("puzzle", every(), ids=lambda puzzle: puzzle.id)
     def test_points_are_those_of_the_puzzle(self, puzzle):
         """nbgrader's points of the check are what the puzzle's judge can give."""
         cells = read_notebook(SOLUTIONS / f"{puzzle.stem}.ipynb").cells

@@ -13,7 +13,7 @@ from wia_lab.workbook import catalogue
 from wia_lab.workbook.folder import find_folder
 
 if TYPE_CHECKING:
-    from wia_lab.puzzles.puzzle import Puzzle
+    from wia_lab.workbook.catalogue import AnyPuzzle
     from wia_lab.workbook.runner import Outcome
 
 
@@ -39,12 +39,12 @@ def check(name: str | None, folder: Path | None) -> int:
     return 0 if all(passed) else 1
 
 
-def notebook_of(puzzle: Puzzle, folder: Path) -> Path:
+def notebook_of(puzzle: AnyPuzzle, folder: Path) -> Path:
     """Return where the learner's notebook of a puzzle stands."""
     return folder / catalogue.notebook_name(puzzle)
 
 
-def check_one(puzzle: Puzzle, folder: Path) -> bool:
+def check_one(puzzle: AnyPuzzle, folder: Path) -> bool:
     """Judge one puzzle's notebook and print the outcome."""
     click.echo(f"wia-lab: running {catalogue.notebook_name(puzzle)}", err=True)
     try:
@@ -59,7 +59,7 @@ def check_one(puzzle: Puzzle, folder: Path) -> bool:
     return outcome.passed
 
 
-def judge(puzzle: Puzzle, folder: Path) -> Outcome:
+def judge(puzzle: AnyPuzzle, folder: Path) -> Outcome:
     """Run one puzzle's notebook in a kernel whose folder is the learner's."""
     from wia_lab.workbook.build import read_notebook  # nbclient and jupyter_client are slow to load
     from wia_lab.workbook.runner import judge_notebook

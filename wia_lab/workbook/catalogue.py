@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wia_lab.puzzles.host_puzzle import HostPuzzle
     from wia_lab.puzzles.puzzle import Puzzle
 
+    AnyPuzzle = Puzzle | HostPuzzle
 
-def all_puzzles() -> list[Puzzle]:
+
+def all_puzzles() -> list[AnyPuzzle]:
     """Return every puzzle in the curriculum's order."""
-    from wia_lab.puzzles.curriculum import PUZZLES
+    from wia_lab.puzzles.curriculum import every
 
-    return list(PUZZLES.values())
+    return every()
 
 
-def find(name: str) -> Puzzle:
+def find(name: str) -> AnyPuzzle:
     """Return the puzzle named by its id, its number or its notebook.
 
     Raises
@@ -28,6 +31,6 @@ def find(name: str) -> Puzzle:
     return curriculum.find(name)
 
 
-def notebook_name(puzzle: Puzzle) -> str:
+def notebook_name(puzzle: AnyPuzzle) -> str:
     """Return the file name of a puzzle's notebook."""
     return f"{puzzle.stem}.ipynb"
