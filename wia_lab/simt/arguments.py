@@ -100,8 +100,8 @@ class Binder:
         for each in self.arrays:
             if each.space is None:
                 self._make_empty(each)
-        for number, each in enumerate({id(a.space): a.space for a in self.arrays}.values()):
-            each.number = number
+        for number, space in enumerate({id(a.space): a.space for a in self.arrays}.values()):
+            space.number = number
 
     def _check_shared_memory(self, group: list[_Array]) -> None:
         plain = [each for each in group if each.address is None]

@@ -56,7 +56,7 @@ class CopyQueue:
         self.machine.listeners.on_async_commit(site, lanes, copies)
 
     def wait(self, site: Site, lanes: np.ndarray, pending: int | None) -> None:
-        """Lanes wait until at most `pending` of their groups are under way; None: for all copies."""
+        """Lanes wait until at most `pending` of their groups are under way; None: for all."""
         arrived = {}
         for entry in list(self.pending):
             if pending is None:

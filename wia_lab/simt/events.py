@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wia_lab.simt.memory import Space
 
 Lanes = np.ndarray
@@ -88,7 +90,8 @@ def _coordinates(linear: int, extent: tuple[int, int, int]) -> str:
 class Access:
     """One load, store or atomic, executed by the active lanes of a group.
 
-    It is reported before the memory changes; an atomic after, as `changed` must be known. Lanes out of bounds have been taken out of `active`.
+    It is reported before the memory changes; an atomic after, as `changed` must be known. Lanes out
+    of bounds have been taken out of `active`.
     `offsets` are bytes from the start of `space.data`; those of inactive lanes mean nothing, but
     stay inside `space.data`. `values` is what a plain store writes (one a lane, or one for all).
     """
@@ -233,7 +236,7 @@ class Broadcast(Listener):
             setattr(self, name, _fan_out(hooks))
 
 
-def _fan_out(hooks: list):  # noqa: ANN202
+def _fan_out(hooks: list[Callable[..., None]]) -> Callable[..., None]:
     if len(hooks) == 1:
         return hooks[0]
 

@@ -80,7 +80,7 @@ class Walk(Sequence[WarpStep]):
         return f"<warp {self.warp} of block {self.block}: steps {self.start} to {last}, {rest}>"
 
 
-class Enough(Exception):  # noqa: N818 (not an error: the window is full)
+class Enough(Exception):  # not an error: the window is full
     """The window is full."""
 
 
