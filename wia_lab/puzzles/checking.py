@@ -8,6 +8,7 @@ from wia_lab.errors import CheckFailed, WiaLabError
 from wia_lab.puzzles.curriculum import find
 
 if TYPE_CHECKING:
+    from wia_lab.puzzles.host_puzzle import HostPuzzle
     from wia_lab.puzzles.puzzle import Puzzle, Verdict
 
 _seen: dict[str, int] = {}
@@ -22,7 +23,8 @@ def check(puzzle: str, answer: object) -> None:
     puzzle
         The puzzle's id, as in its notebook's name: "tiled-matmul".
     answer
-        The kernel: the function under `@cuda.jit`, not called and not configured.
+        The kernel: the function under `@cuda.jit`, not called and not configured. In puzzles about
+        allocators the class, not an object of it.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def check(puzzle: str, answer: object) -> None:
     print(passing_text(record, verdict))  # noqa: T201 - the line that a notebook shows
 
 
-def passing_text(puzzle: Puzzle, verdict: Verdict) -> str:
+def passing_text(puzzle: Puzzle | HostPuzzle, verdict: Verdict) -> str:
     """The line of a passed check, and a line for each note."""
     gates = [entry.text for entry in verdict.entries[1:]]
     first = f"{puzzle.id}: passed on {len(verdict.runs)} inputs."
@@ -61,7 +63,7 @@ def hint(puzzle: str, number: int | None = None) -> None:
     print(hint_text(record, number))  # noqa: T201 - as above
 
 
-def hint_text(puzzle: Puzzle, number: int) -> str:
+def hint_text(puzzle: Puzzle | HostPuzzle, number: int) -> str:
     """A hint with its number, counted from 1.
 
     Raises

@@ -6,15 +6,32 @@ import difflib
 from typing import TYPE_CHECKING
 
 from wia_lab.errors import WiaLabError
-from wia_lab.puzzles import async_convolution, start, tiled_matmul
+from wia_lab.puzzles import (
+    async_convolution,
+    buddy_allocator,
+    memory_pool,
+    start,
+    tiled_matmul,
+)
 
 if TYPE_CHECKING:
+    from wia_lab.puzzles.host_puzzle import HostPuzzle
     from wia_lab.puzzles.puzzle import Puzzle
 
 PUZZLES: dict[str, Puzzle] = {
     module.PUZZLE.id: module.PUZZLE for module in (start, tiled_matmul, async_convolution)
 }
-"""Every puzzle by its id, in the order in which a learner meets them."""
+"""Every kernel puzzle by its id, in the order in which a learner meets them."""
+
+HOST_PUZZLES: dict[str, HostPuzzle] = {
+    module.PUZZLE.id: module.PUZZLE for module in (buddy_allocator, memory_pool)
+}
+"""Every puzzle whose answer is a class on the host, in the same order."""
+
+
+def every() -> list[Puzzle | HostPuzzle]:
+    """Return all puzzles in the order of their numbers."""
+    return sorted([*PUZZLES.values(), *HOST_PUZZLES.values()], key=lambda puzzle: puzzle.number)
 
 
 class UnknownPuzzleError(WiaLabError):
@@ -23,7 +40,7 @@ class UnknownPuzzleError(WiaLabError):
     exit_code = 2
 
 
-def find(name: str) -> Puzzle:
+def find(name: str) -> Puzzle | HostPuzzle:
     """The puzzle whose id, notebook or number is `name`: "tiled-matmul", "06-tiled-matmul", "6".
 
     Raises
@@ -31,11 +48,12 @@ def find(name: str) -> Puzzle:
     UnknownPuzzleError
         When there is none; the message names the nearest.
     """
-    for puzzle in PUZZLES.values():
+    for puzzle in every():
         if name in {puzzle.id, puzzle.stem, f"{puzzle.stem}.ipynb", puzzle.function}:
             return puzzle
         if name.isdecimal() and int(name) == puzzle.number:
             return puzzle
-    near = difflib.get_close_matches(name, PUZZLES, n=1)
-    way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(PUZZLES)}"
+    ids = [puzzle.id for puzzle in every()]
+    near = difflib.get_close_matches(name, ids, n=1)
+    way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ids)}"
     raise UnknownPuzzleError(f"there is no puzzle {name!r}: {way_out}")

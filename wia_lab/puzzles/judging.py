@@ -13,6 +13,8 @@ from wia_lab.puzzles.answer import RefusedError, kernel_function
 from wia_lab.puzzles.compiler import compiler_sentence
 from wia_lab.puzzles.diagnosis import diagnose
 from wia_lab.puzzles.execute import execute
+from wia_lab.puzzles.host_judge import judge_host
+from wia_lab.puzzles.host_puzzle import HostPuzzle
 from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
 
 if TYPE_CHECKING:
@@ -30,19 +32,25 @@ NOTED = ("float64-arithmetic", "write-overlap", "divergent-barrier")
 
 
 def judge(
-    puzzle: Puzzle, answer: object, *, seed: int = SEED, on_hardware: bool | None = None
+    puzzle: Puzzle | HostPuzzle,
+    answer: object,
+    *,
+    seed: int = SEED,
+    on_hardware: bool | None = None,
 ) -> Verdict:
     """Judge an answer on all of the puzzle's inputs, then on its gates.
 
     Parameters
     ----------
     puzzle, answer
-        The puzzle, and the learner's kernel: neither called nor configured.
+        The puzzle, and the learner's kernel, neither called nor configured, or class.
     seed
         Seed of the inputs.
     on_hardware
         Whether a GPU judges too what the simulator passed; by default where launches go to one.
     """
+    if isinstance(puzzle, HostPuzzle):
+        return judge_host(puzzle, answer, seed=seed)
     try:
         function = kernel_function(puzzle, answer)
     except RefusedError as refused:

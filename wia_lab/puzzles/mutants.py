@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.errors import CannotRun
-from wia_lab.puzzles.curriculum import PUZZLES
+from wia_lab.puzzles.curriculum import every
 from wia_lab.puzzles.judging import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from wia_lab.puzzles.host_puzzle import HostPuzzle
     from wia_lab.puzzles.puzzle import Puzzle, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +124,9 @@ def notebook_answer(path: Path, function: str) -> object:
     return namespace[function]
 
 
-def answers(puzzle: Puzzle, root: Path = ROOT) -> Iterator[tuple[str, Promise, object]]:
+def answers(
+    puzzle: Puzzle | HostPuzzle, root: Path = ROOT
+) -> Iterator[tuple[str, Promise, object]]:
     """Name, promise and kernel of the puzzle's stub, its solution and all its other answers."""
     stem = f"{puzzle.stem}.ipynb"
     yield (
@@ -147,7 +150,7 @@ def check_mutants(*names: str, root: Path = ROOT) -> bool:
     if not (root / "tests" / "mutants").is_dir():
         raise CannotRun(f"{root} has no tests/mutants: run this from a clone of the project")
     all_kept = True
-    for puzzle in PUZZLES.values():
+    for puzzle in every():
         if names and puzzle.id not in names:
             continue
         outcomes = [
@@ -159,7 +162,7 @@ def check_mutants(*names: str, root: Path = ROOT) -> bool:
     return all_kept
 
 
-def summary(puzzle: Puzzle, outcomes: list[Outcome]) -> str:
+def summary(puzzle: Puzzle | HostPuzzle, outcomes: list[Outcome]) -> str:
     """The kill rate of a puzzle's wrong answers, and the right ones that pass."""
     wrong = [outcome for outcome in outcomes if not outcome.promise.passes]
     right = [outcome for outcome in outcomes if outcome.promise.passes]

@@ -1,0 +1,177 @@
+"""Judges what a buddy allocator replied, with a model that knows nothing of buddies' lists.
+
+What must hold does not depend on which free block an answer prefers. A request of a block of 2^k
+must be served exactly when an aligned stretch of 2^k free bytes exists: that is what merging as
+far as possible means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wia_lab.puzzles.puzzle import Diagnosis
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.host_puzzle import HostRun, Reply
+
+
+def block_of(size: int, minimum: int) -> int:
+    """Bytes of the smallest block that holds `size` bytes."""
+    return max(minimum, 1 << (size - 1).bit_length())
+
+
+class _Model:
+    """Who has which bytes, in units of the smallest block; knows nothing of buddies' lists."""
+
+    def __init__(self, capacity: int, minimum: int) -> None:
+        self.capacity = capacity
+        self.minimum = minimum
+        self.owner = np.full(capacity // minimum, -1)
+        self.live: dict[int, tuple[int, int, int]] = {}  # offset -> number, asked, block
+
+    def has_room(self, block: int) -> bool:
+        """Whether an aligned stretch of `block` bytes is free."""
+        if block > self.capacity:
+            return False
+        units = self.owner.reshape(-1, block // self.minimum)
+        return bool((units == -1).all(axis=1).any())
+
+    def take(self, offset: int, number: int, size: int) -> None:
+        """Enter a block."""
+        block = block_of(size, self.minimum)
+        self.owner[offset // self.minimum : (offset + block) // self.minimum] = number
+        self.live[offset] = number, size, block
+
+    def give(self, offset: int) -> None:
+        """Strike a block."""
+        _, _, block = self.live.pop(offset)
+        self.owner[offset // self.minimum : (offset + block) // self.minimum] = -1
+
+
+def diagnose(run: HostRun) -> Diagnosis | None:
+    """Follow a script in the model; name the first reply that cannot be."""
+    if run.replies[0].error is not None:
+        return _crash(run, "making the allocator", run.replies[0])
+    model = _Model(run.case.options["capacity"], run.case.options["minimum"])
+    offsets: list[Any] = []
+    for (verb, argument), reply in zip(run.case.steps, run.replies[1:], strict=False):
+        if verb == "alloc":
+            found = _alloc(run, model, len(offsets), argument, reply)
+            offsets.append(reply.value if reply.error is None else None)
+        elif reply.value == "skipped":
+            continue
+        else:
+            offset = offsets[argument] if verb == "free" else argument
+            found = _free(run, model, offset, reply)
+        if found is not None:
+            return found
+    return None
+
+
+def _alloc(run: HostRun, model: _Model, number: int, size: int, reply: Reply) -> Diagnosis | None:
+    what = f"alloc({size:,})"
+    block = block_of(max(size, 1), model.minimum)
+    if reply.error not in {None, "MemoryError", "ValueError"}:
+        return _crash(run, what, reply)
+    if size <= 0:
+        return (
+            None
+            if reply.error == "ValueError"
+            else _say(
+                run,
+                "accepted",
+                f"{what} {_did(reply)}: raise ValueError for a size below 1.",
+                "bad-size",
+            )
+        )
+    room = model.has_room(block)
+    if reply.error is not None:
+        if room:
+            return _refused(run, model, what, block, reply)
+        if reply.error != "MemoryError":
+            text = f"{what} {_did(reply)}: raise MemoryError when no block is large enough."
+            return _say(run, "wrong-error", text, "wrong-error")
+        return None
+    return _placed(run, model, number, size, reply.value)
+
+
+def _placed(run: HostRun, model: _Model, number: int, size: int, offset: Any) -> Diagnosis | None:
+    """Look at where a block was put."""
+    what, block = f"alloc({size:,})", block_of(size, model.minimum)
+    if isinstance(offset, bool) or not isinstance(offset, (int, np.integer)):
+        text = f"{what} returned {offset!r}: return the block's offset, an integer."
+        return _say(run, "wrong-value", text, "no-offset")
+    if offset < 0 or offset + block > model.capacity:
+        text = (
+            f"{what} returned {offset:,}: a block of {block:,} B there would leave the heap of "
+            f"{model.capacity:,} B."
+        )
+        return _say(run, "out-of-bounds", text, "outside")
+    if offset % block:
+        text = (
+            f"{what} returned {offset:,}, no multiple of its block's {block:,} B: a block starts "
+            "where splitting the heap in halves puts one."
+        )
+        return _say(run, "wrong-value", text, "misplaced")
+    first, last = offset // model.minimum, (offset + block) // model.minimum
+    taken = model.owner[first:last]
+    if (taken >= 0).any():
+        other = int(taken[taken >= 0][0])
+        start, asked, theirs = next((o, s, b) for o, (n, s, b) in model.live.items() if n == other)
+        text = (
+            f"{what} returned {offset:,}, but bytes {max(start, offset):,} to "
+            f"{min(start + theirs, offset + block):,} belong to the live block of {asked:,} B at "
+            f"{start:,}: one byte, two owners."
+        )
+        return _say(run, "overlap", text, None)
+    model.take(int(offset), number, size)
+    return None
+
+
+def _free(run: HostRun, model: _Model, offset: Any, reply: Reply) -> Diagnosis | None:
+    what = f"free({offset:,})"
+    if reply.error not in {None, "MemoryError", "ValueError"}:
+        return _crash(run, what, reply)
+    if offset in model.live:
+        if reply.error is not None:
+            return _say(run, "refused", f"{what} {_did(reply)}, but that block is live.", "lost")
+        model.give(offset)
+        return None
+    if reply.error == "ValueError":
+        return None
+    text = (
+        f"{what} {_did(reply)}, but no live block starts there: raise ValueError, and change "
+        "nothing. A block freed twice would be handed out twice."
+    )
+    return _say(run, "accepted", text, "bad-free")
+
+
+def _refused(run: HostRun, model: _Model, what: str, block: int, reply: Reply) -> Diagnosis:
+    """A request was refused although there is room: split too little, or merged too little."""
+    free = int((model.owner == -1).sum()) * model.minimum
+    text = (
+        f"{what} {_did(reply)}, but {free:,} of {model.capacity:,} B are free, and an aligned "
+        f"stretch of {block:,} B among them."
+    )
+    return _say(run, "refused", text, "lost-memory")
+
+
+def _say(run: HostRun, kind: str, text: str, cause: str | None) -> Diagnosis:
+    """A diagnosis with the script's name, and its own explanation where it has one."""
+    lines = [f"Script: {run.case.name}.", text]
+    if run.case.blame is not None and cause in {None, "lost-memory", "misplaced"}:
+        cause, sentence = run.case.blame
+        lines.append(sentence)
+    return Diagnosis(kind, "\n".join(lines), cause=cause)
+
+
+def _crash(run: HostRun, what: str, reply: Reply) -> Diagnosis:
+    line = "" if reply.line is None else f" on line {reply.line}"
+    text = f"Script: {run.case.name}.\n{what} raised {reply.error}: {reply.text}{line}."
+    return Diagnosis("crash", text, reply.line, "crash")
+
+
+def _did(reply: Reply) -> str:
+    return f"raised {reply.error}" if reply.error else f"returned {reply.value!r}"
