@@ -7,6 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from numba import from_dtype
 
 from wia_lab import cuda, simulate
 
@@ -15,6 +16,7 @@ POINT = np.dtype([("x", np.float32), ("y", np.float32), ("n", np.int32)], align=
 NESTED = np.dtype(
     [("p", POINT), ("v", np.float32, (3,)), ("m", np.int16, (2, 2)), ("k", np.int8)], align=True
 )
+POINT_TYPE = from_dtype(POINT)
 TABLE = np.arange(12, dtype=np.int32).reshape(3, 4)
 SCALE = np.float32(1.5)
 
@@ -423,16 +425,10 @@ class TestRecords:
             cuda.syncthreads()
             out[i] = tile[7 - i]
 
-        from numba import from_dtype
-
-        scope = {"cuda": cuda, "POINT_TYPE": from_dtype(POINT)}
-        import types as kinds
-
-        typed = kinds.FunctionType(kernel.__code__, scope, "kernel")
         a = np.zeros(8, POINT)
         a["x"], a["n"] = np.arange(8), np.arange(8) ** 2
         out = np.zeros(8, POINT)
-        clean(typed, 1, 8, out, a)
+        clean(kernel, 1, 8, out, a)
         np.testing.assert_array_equal(out, a[::-1])
 
     def test_record_argument(self) -> None:

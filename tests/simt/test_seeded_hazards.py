@@ -15,7 +15,7 @@ import launches
 import reductions
 import tiles
 import warps
-from planting import launched, planted, summary
+from planting import launched, line_of, planted, summary
 
 MODULES = (tiles, reductions, warps, launches, copies)
 ORIGINALS = {name: each for module in MODULES for name, each in module.ORIGINALS.items()}
@@ -50,3 +50,32 @@ def test_fault_is_found(fault) -> None:
     assert summary(report.hazards) == wanted, "\n".join(map(str, report.hazards))
     causes = [(each.kind, each.line, each.other_line, each.array) for each in report.hazards]
     assert len(set(causes)) == len(causes)
+
+
+class TestOneWarpAtATime:
+    """A message tells of a loop only where there is one, in whatever order the warps run."""
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_no_loop(self, seed: int) -> None:
+        original = ORIGINALS["transpose"]
+        kernel, _ = planted(original, ((tiles.SYNC, ""),))
+        report, _, _ = launched(original, kernel, warp_order=seed)
+        assert "race" in {each.kind for each in report.errors}
+        assert "loop" not in " ".join(each.message for each in report.hazards)
+
+    def test_loop(self) -> None:
+        original = ORIGINALS["matmul"]
+        kernel, source = planted(original, (("        cuda.syncthreads()  # read\n", ""),))
+        report, _, _ = launched(original, kernel)
+        first, last = line_of(source, "left[y, x] ="), line_of(source, "total +=")
+        end = f"after line {last}, before the loop comes back to line {first}"
+        assert report.hazards[0].message.endswith(end)
+
+
+def test_threads_of_the_block_concerned_are_named() -> None:
+    """Where blocks wait at different barriers, those of the divergent one are named."""
+    original = ORIGINALS["matmul"]
+    fault = next(each for each in FAULTS if each.name == "barrier for some rows only")
+    report, _, _ = launched(original, planted(original, fault.edits)[0])
+    (hazard,) = report.errors
+    assert {each.block for each in hazard.threads} == {(0, 2)}

@@ -176,7 +176,7 @@ class WaitingRoom:
 
     def _report_missing(self, site: Site, wanted: np.ndarray, bits: np.ndarray) -> None:
         """Lanes of the blocks in `wanted` have ended: around the barrier, or by an early return."""
-        scheduler, chunk = self.scheduler, self.machine.chunk
+        chunk = self.machine.chunk
         if self._nobody_ended() or site.number in self._told:
             return
         blocks = wanted.reshape(chunk.blocks, chunk.stride).any(axis=1) & ~self._mixed

@@ -207,9 +207,9 @@ class TestBarriers:
                 (5,),
                 "warning",
                 "line 5: thread 0 of block 0 waits here, but thread 16 of block 0 has returned "
-                "before: GPUs let the others go on, yet the barrier is meant for all threads of "
-                "the block; guard the work with `if` instead of returning, so that all threads "
-                "reach the barrier",
+                "before: GPUs let the others go on, yet a barrier is meant for all threads of the "
+                "block, and a shuffle gets nothing defined from a lane that has gone; guard the "
+                "work with `if` instead of returning, so that all threads come here",
             ),
             (
                 "copied",

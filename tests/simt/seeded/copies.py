@@ -137,7 +137,9 @@ FAULTS = [
         "staged",
         "barrier before the wait",
         {
-            "    cuda.cp_async_wait_group(0)\n    cuda.syncthreads()\n": "    cuda.syncthreads()\n    cuda.cp_async_wait_group(0)\n"
+            ("    cuda.cp_async_wait_group(0)\n    cuda.syncthreads()\n"): (
+                "    cuda.syncthreads()\n    cuda.cp_async_wait_group(0)\n"
+            )
         },
         Said("async-copy", "out[i] =", "cuda.cp_async("),
     ),
@@ -253,7 +255,9 @@ FAULTS = [
         "back",
         "source written while it is copied",
         {
-            "    cuda.cp_async_wait_all()\n    a[t] = tile[t] + 1\n": "    a[t] = t + 1\n    cuda.cp_async_wait_all()\n"
+            ("    cuda.cp_async_wait_all()\n    a[t] = tile[t] + 1\n"): (
+                "    a[t] = t + 1\n    cuda.cp_async_wait_all()\n"
+            )
         },
         Said("async-copy", "a[t] = t", "cuda.cp_async("),
     ),

@@ -164,7 +164,9 @@ FAULTS = [
         "last block",
         "ticket before the sum is stored",
         {
-            "        partial[b] = total\n        cuda.threadfence()\n": "        cuda.threadfence()\n",
+            (
+                "        partial[b] = total\n        cuda.threadfence()\n"
+            ): "        cuda.threadfence()\n",
             "== cuda.gridDim.x - 1\n": "== cuda.gridDim.x - 1\n        partial[b] = total\n",
         },
         Said("race", "total += partial", "partial[b] ="),
@@ -191,7 +193,7 @@ FAULTS = [
         "lock",
         "freed by a plain store",
         {"cuda.atomic.exch(mutex, 0, 0)": "mutex[0] = 0"},
-        Said("race", "while", "mutex[0] = 0", severity="warning"),
+        Said("race", "mutex[0] = 0", "while", severity="warning"),
         Said("race", "total[0] +=", "total[0] +=", severity="warning"),
     ),
     fault(
@@ -274,6 +276,7 @@ FAULTS = [
         "barrier dropped",
         {"        grid.sync()\n": ""},
         Said("race", "left =", "b[i] ="),
+        Said("race", "b[i] =", "left ="),
     ),
     fault(
         "ping-pong",
@@ -290,7 +293,10 @@ FAULTS = [
     fault(
         "own cells",
         "blocks overlap by half",
-        {"i = cuda.grid(1)": "i = cuda.blockIdx.x * 16 + cuda.threadIdx.x", "a[i] * 2": "cuda.threadIdx.x"},
+        {
+            "i = cuda.grid(1)": "i = cuda.blockIdx.x * 16 + cuda.threadIdx.x",
+            "a[i] * 2": "cuda.threadIdx.x",
+        },
         Said("race", "out[i] =", "out[i] ="),
     ),
     fault(
@@ -302,7 +308,11 @@ FAULTS = [
     fault(
         "own cells",
         "set on one path only",
-        {"        out[i] = a[i] * 2": "        if i > 3:\n            value = a[i]\n        out[i] = value * 2"},
+        {
+            "        out[i] = a[i] * 2": (
+                "        if i > 3:\n            value = a[i]\n        out[i] = value * 2"
+            )
+        },
         Said("uninitialised-read", "out[i] ="),
     ),
 ]

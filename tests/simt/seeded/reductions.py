@@ -316,7 +316,11 @@ FAULTS = [
     fault(
         "maximum",
         "test and plain store",
-        {"        cuda.atomic.max(best, 0, a[i])": "        if a[i] > best[0]:\n            best[0] = a[i]"},
+        {
+            "        cuda.atomic.max(best, 0, a[i])": (
+                "        if a[i] > best[0]:\n            best[0] = a[i]"
+            )
+        },
         Said("race", "best[0] = a[i]", "if a[i]"),
         Said("race", "best[0] = a[i]", "best[0] = a[i]"),
     ),

@@ -146,7 +146,11 @@ FAULTS = [
     fault(
         "reverse",
         "early return before the barrier",
-        {"    if i < a.size:\n        tile": "    if i >= a.size:\n        return\n    if t >= 0:\n        tile"},
+        {
+            ("    if i < a.size:\n        tile"): (
+                "    if i >= a.size:\n        return\n    if t >= 0:\n        tile"
+            )
+        },
         Said("divergent-barrier", "syncthreads", severity="warning"),
     ),
     fault(
@@ -171,7 +175,10 @@ FAULTS = [
         Said("out-of-bounds", "tile[count"),
     ),
     fault(
-        "reverse", "guard off by one", {"i < a.size": "i <= a.size"}, Said("out-of-bounds", "= a[i]")
+        "reverse",
+        "guard off by one",
+        {"i < a.size": "i <= a.size"},
+        Said("out-of-bounds", "= a[i]"),
     ),
     fault(
         "reverse",
@@ -198,7 +205,11 @@ FAULTS = [
     fault(
         "matmul",
         "barrier for some rows only",
-        {"        cuda.syncthreads()  # read": "        if row < c.shape[0]:\n            cuda.syncthreads()  # read"},
+        {
+            "        cuda.syncthreads()  # read": (
+                "        if row < c.shape[0]:\n            cuda.syncthreads()  # read"
+            )
+        },
         Said("divergent-barrier", "# read", "# full"),
     ),
     fault(
@@ -224,7 +235,10 @@ FAULTS = [
         "matmul",
         "edge of the tile left as it was",
         {
-            "left[y, x] = a[row, k + x] if row < a.shape[0] and k + x < a.shape[1] else ZERO": "if row < a.shape[0] and k + x < a.shape[1]:\n            left[y, x] = a[row, k + x]"
+            ("left[y, x] = a[row, k + x] if row < a.shape[0] and k + x < a.shape[1] else ZERO"): (
+                "if row < a.shape[0] and k + x < a.shape[1]:\n"
+                "            left[y, x] = a[row, k + x]"
+            )
         },
         Said("uninitialised-read", "total +="),
     ),
@@ -280,9 +294,7 @@ FAULTS = [
         Said("out-of-bounds", "tile[t + 34]"),
         Said("write-overlap", "tile[t] =", "tile[t + 2]"),
     ),
-    fault(
-        "transpose", "barrier dropped", {SYNC: ""}, Said("race", "tile[x, y]", "tile[y, x]")
-    ),
+    fault("transpose", "barrier dropped", {SYNC: ""}, Said("race", "tile[x, y]", "tile[y, x]")),
     fault(
         "transpose",
         "barrier for the warp only",

@@ -160,7 +160,9 @@ FAULTS = [
         "row times vector",
         "shuffle by the first lanes only",
         {
-            "    for step in (16, 8, 4, 2, 1):\n        total +=": "    for step in (16, 8, 4, 2, 1):\n        if lane < 16:\n            total +="
+            ("    for step in (16, 8, 4, 2, 1):\n        total +="): (
+                "    for step in (16, 8, 4, 2, 1):\n        if lane < 16:\n            total +="
+            )
         },
         Said("divergent-barrier", "shfl_xor"),
     ),
@@ -211,7 +213,9 @@ FAULTS = [
         "compact",
         "ballot by those that keep",
         {
-            "    mask = cuda.ballot_sync(FULL, keep)\n    if keep:\n": "    mask = 0\n    if keep:\n        mask = cuda.ballot_sync(FULL, keep)\n"
+            ("    mask = cuda.ballot_sync(FULL, keep)\n    if keep:\n"): (
+                "    mask = 0\n    if keep:\n        mask = cuda.ballot_sync(FULL, keep)\n"
+            )
         },
         Said("divergent-barrier", "ballot"),
     ),

@@ -118,7 +118,9 @@ class Hazards(Listener):
         self, sites: tuple[Site, ...], waiting: np.ndarray, missing: np.ndarray, reason: str
     ) -> None:
         self.barriers.divergent(sites, waiting, missing, reason)
-        if reason in ("exited", "elsewhere"):
+        if reason == "elsewhere":  # out of step from here on: none of them is ordered
+            self.races.diverged(waiting, waiting | missing)
+        elif reason == "exited":
             self.races.diverged(waiting, missing)
 
     def on_async_copy(self, copy: AsyncCopy) -> None:

@@ -43,9 +43,10 @@ class Barriers:
             )
         elif reason == "returned":
             text = (
-                f"{start}, but {absent} has returned before: GPUs let the others go on, yet the "
-                "barrier is meant for all threads of the block; guard the work with `if` instead "
-                "of returning, so that all threads reach the barrier"
+                f"{start}, but {absent} has returned before: GPUs let the others go on, yet a "
+                "barrier is meant for all threads of the block, and a shuffle gets nothing defined "
+                "from a lane that has gone; guard the work with `if` instead of returning, so that "
+                "all threads come here"
             )
         elif others:
             text = (

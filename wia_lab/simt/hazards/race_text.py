@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 from typing import TYPE_CHECKING, NamedTuple
 
 from wia_lab.simt.compiled_hazards import (
@@ -78,11 +80,24 @@ def _remedy(conflict: Conflict, *, same_block: bool) -> str:
             "use cuda.atomic.add if all threads add to one element; else read into a variable and "
             "put cuda.syncthreads() before the write and after it"
         )
-    if conflict.site.file == conflict.other_site.file and here < there:
+    if conflict.site.file == conflict.other_site.file and here < there and _loop(conflict):
         return (
             f"put cuda.syncthreads() after line {there}, before the loop comes back to line {here}"
         )
     return "put cuda.syncthreads() between the two lines"
+
+
+def _loop(conflict: Conflict) -> bool:
+    """Whether a loop runs over both lines, or the source is not to be had."""
+    file = conflict.site.file
+    here, there = conflict.site.line, conflict.other_site.line
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return True
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))]
+    inside = (loop.lineno <= here and there <= (loop.end_lineno or there) for loop in loops)
+    return not tree.body or any(inside)
 
 
 def overlap_message(conflict: Conflict, findings: Findings) -> str:

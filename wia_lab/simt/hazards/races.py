@@ -16,6 +16,7 @@ from wia_lab.simt.compiled_hazards import (
     SAME_VALUE,
     STORE,
     WRITE_AFTER_ATOMIC,
+    WRITE_AFTER_WRITE,
 )
 from wia_lab.simt.hazards.found import Findings, Hazard, Severity
 from wia_lab.simt.hazards.race_text import Conflict, overlap_message, protocol_message, race_message
@@ -54,6 +55,7 @@ class Races:
         self._reported: dict[tuple[Any, ...], tuple[Shadow, int, int, int]] = {}
         self._pairs: dict[tuple[Any, ...], tuple[int, int]] = {}
         self._guarded: list[tuple[tuple[Any, ...], int, int]] = []
+        self._by_hand: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
         self._apart: list[tuple[int, np.ndarray, np.ndarray]] = []
 
     # Events
@@ -128,6 +130,9 @@ class Races:
         for cause, pair in self._pairs.items():
             if any(_parted(pair, *apart) for apart in self._apart):
                 self.findings.drop(cause)
+        for cause, flag in self._by_hand:
+            if flag in self._pairs:
+                self.findings.drop(cause)
         for cause, thread, moment in self._guarded:
             if self.fences.followed_badly(thread, moment):
                 self.findings.soften(cause, GUARDED)
@@ -178,10 +183,13 @@ class Races:
             kind, severity, text = "write-overlap", "warning", overlap_message
         elif self._is_flag(conflict, moment, now):
             severity, text = "warning", protocol_message
-        lines = (here.line, before.line)
-        cause: tuple[object, ...] = (kind, severity, here.file, *lines, space.name)
+        lines = frozenset(((here.file, here.line), (before.file, before.line)))
+        cause: tuple[object, ...] = (kind, severity, lines, space.name)
+        flag = ("race", "warning", "by hand", here.file, space.name)
         if text is protocol_message:
-            cause = (kind, severity, here.file, space.name)
+            cause = flag
+        elif self._freed_twice(conflict, moment, now):
+            self._by_hand.append((cause, flag))
         hazard = Hazard(
             kind,
             severity,
@@ -214,10 +222,20 @@ class Races:
             return True
         return conflict.kind == WRITE_AFTER_ATOMIC and fences.fenced_before(conflict.thread, now)
 
+    def _freed_twice(self, conflict: Conflict, moment: int, now: int) -> bool:
+        """Two plain stores, each after a fence: of one flag, if others use the cell atomically."""
+        return (
+            self.fences.enabled
+            and conflict.kind in (WRITE_AFTER_WRITE, SAME_VALUE)
+            and self.fences.fenced_before(conflict.other, moment)
+            and self.fences.fenced_before(conflict.thread, now)
+        )
+
 
 def _parted(pair: tuple[int, int], first: int, waiting: np.ndarray, missing: np.ndarray) -> bool:
+    """Whether a barrier that lanes in `missing` went around is what the two lack."""
     lanes = [thread - first for thread in pair]
     if any(not 0 <= lane < waiting.size for lane in lanes):
         return False
-    one, other = lanes
-    return bool((waiting[one] and missing[other]) or (waiting[other] and missing[one]))
+    concerned = waiting | missing
+    return bool(concerned[lanes].all() and missing[lanes].any())
