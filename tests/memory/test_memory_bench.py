@@ -31,3 +31,17 @@ def test_tables(capsys, monkeypatch):
         assert f"  {name}" in out
     assert "1.409*" in out  # 824.0 MiB reserved by PyTorch / 584.7 MiB live
     assert "A pool hit (allocate + free): 1.00 µs." in out
+
+
+def test_command(monkeypatch):
+    """`wia-lab bench memory` hands its options on."""
+    from click.testing import CliRunner
+
+    from wia_lab.commands.bench import bench as group
+
+    seen = []
+    monkeypatch.setattr(bench, "main", seen.append)
+    for arguments in (["memory"], ["memory", "--no-curve", "--most", "5000"]):
+        assert CliRunner().invoke(group, arguments).exit_code == 0
+    assert seen == [["--most", "1000000"], ["--no-curve", "--most", "5000"]]
+    assert CliRunner().invoke(group, ["memory", "--most", "3"]).exit_code == 2
