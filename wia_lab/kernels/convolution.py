@@ -1,0 +1,203 @@
+"""1-D convolution of n float32 with five taps, zero outside: 8 n bytes moved, 10 n operations.
+
+``out[i] = Σ taps[k] · signal[i + k − 2]``, as signal processing's correlation has it. Bound by
+memory bandwidth: five additions and products an element are little for 8 bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float32
+
+from wia_lab import cuda
+from wia_lab.kernels.ladder import Launch, Step, Topic, ceil_div, flat, uniform, unwritten
+
+TAPS = 5
+HALO = TAPS // 2
+BLOCK = 256  # threads
+BUFFER = BLOCK + 2 * HALO
+OUTPUTS = 8  # of a thread
+TILE = BLOCK * OUTPUTS  # outputs of a block, or of a turn of the pipeline
+WIDE = 4  # floats in 16 bytes
+MARGIN = WIDE  # the halo, rounded up so that copies of 16 bytes stay aligned
+SKIPPED = MARGIN - HALO
+WIDE_BUFFER = TILE + 2 * MARGIN
+STAGES = 4
+AHEAD = STAGES - 1
+WAITED = STAGES - 2
+REGISTERS = 64  # a thread of the pipeline, so that a multiprocessor holds four blocks
+PERSISTENT_BLOCKS = 132 * 4  # fills an H200's 132 multiprocessors
+
+
+@cuda.jit
+def convolve_direct(out, signal, taps):
+    """Each thread reads its five neighbours from global memory, which the L1 mostly holds.
+
+    Five times the sectors that the data needs. Bound by load requests and bytes in flight.
+    Launch: ⌈n / 256⌉ blocks of 256.
+    """
+    i = cuda.grid(1)
+    if i < out.size:
+        total = float32(0.0)
+        for k in range(TAPS):
+            j = i + k - HALO
+            if 0 <= j < signal.size:
+                total += taps[k] * signal[j]
+        out[i] = total
+
+
+@cuda.jit
+def convolve_tile(out, signal, taps):
+    """A tile with its halo in shared memory: each number is asked for once a block.
+
+    Bound by bytes in flight: one load a thread, then a barrier. Launch: as `convolve_direct`.
+    """
+    tile = cuda.shared.array(BUFFER, float32)
+    t = cuda.threadIdx.x
+    first = cuda.blockIdx.x * BLOCK - HALO
+    for j in range(t, BUFFER, BLOCK):
+        i = first + j
+        tile[j] = signal[i] if 0 <= i < signal.size else float32(0.0)
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < out.size:
+        total = float32(0.0)
+        for k in range(TAPS):
+            total += taps[k] * tile[t + k]
+        out[i] = total
+
+
+@cuda.jit
+def convolve_outputs(out, signal, taps):
+    """Eight outputs a thread: eight independent loads before the barrier, weights in registers.
+
+    Bound by memory bandwidth. Launch: ⌈n / 2048⌉ blocks of 256.
+    """
+    tile = cuda.shared.array(WIDE_BUFFER, float32)
+    loaded = cuda.local.array(OUTPUTS, float32)
+    weights = cuda.local.array(TAPS, float32)
+    t = cuda.threadIdx.x
+    begin = cuda.blockIdx.x * TILE
+    first = begin - MARGIN
+    for k in range(TAPS):
+        weights[k] = taps[k]
+    if begin >= MARGIN and begin + TILE + MARGIN <= signal.size:
+        for k in range(OUTPUTS):
+            loaded[k] = signal[first + t + k * BLOCK]
+        if t < 2 * MARGIN:
+            tile[TILE + t] = signal[first + TILE + t]
+        for k in range(OUTPUTS):
+            tile[t + k * BLOCK] = loaded[k]
+    else:
+        for j in range(t, WIDE_BUFFER, BLOCK):
+            i = first + j
+            tile[j] = signal[i] if 0 <= i < signal.size else float32(0.0)
+    cuda.syncthreads()
+    for k in range(OUTPUTS):
+        j = t + k * BLOCK
+        if begin + j < out.size:
+            total = float32(0.0)
+            for q in range(TAPS):
+                total += weights[q] * tile[SKIPPED + j + q]
+            out[begin + j] = total
+
+
+@cuda.jit(device=True)
+def fetch(tile, signal, first):
+    """Begin to copy a tile with its margins from ``signal[first]`` on; zeros outside.
+
+    16 bytes a copy where the tile lies inside, 4 bytes at the ends of the signal.
+    """
+    if first >= 0 and first + WIDE_BUFFER <= signal.size:
+        for j in range(cuda.threadIdx.x * WIDE, WIDE_BUFFER, BLOCK * WIDE):
+            cuda.cp_async(tile, j, signal, first + j, WIDE)
+    else:
+        cuda.copy_dram_to_sram_async(tile, signal, first, WIDE_BUFFER)
+
+
+@cuda.jit(device=True)
+def make_outputs(out, tile, weights, begin):
+    """Write the outputs of one tile, from ``out[begin]`` on."""
+    t = cuda.threadIdx.x
+    for k in range(OUTPUTS):
+        j = t + k * BLOCK
+        if begin + j < out.size:
+            total = float32(0.0)
+            for q in range(TAPS):
+                total += weights[q] * tile[SKIPPED + j + q]
+            out[begin + j] = total
+
+
+@cuda.jit
+def convolve_async(out, signal, taps):
+    """Asynchronous copies of 16 bytes: data reaches shared memory without passing registers.
+
+    Weights are read while the tile is on its way. Bound by memory bandwidth.
+    Launch: ⌈n / 2048⌉ blocks of 256.
+    """
+    tile = cuda.shared.array(WIDE_BUFFER, float32)
+    weights = cuda.local.array(TAPS, float32)
+    begin = cuda.blockIdx.x * TILE
+    fetch(tile, signal, begin - MARGIN)
+    cuda.cp_async_commit_group()
+    for k in range(TAPS):
+        weights[k] = taps[k]
+    cuda.cp_async_wait_group(0)
+    cuda.syncthreads()
+    make_outputs(out, tile, weights, begin)
+
+
+@cuda.jit(max_registers=REGISTERS)
+def convolve_pipeline(out, signal, taps):
+    """A fixed grid walks the tiles, three of them on their way behind the one in use.
+
+    One barrier a tile: it publishes the tile that has come and frees the one used last. Bound by
+    memory bandwidth. Launch: as many blocks of 256 as the device holds at once.
+    """
+    tiles = cuda.shared.array((STAGES, WIDE_BUFFER), float32)
+    weights = cuda.local.array(TAPS, float32)
+    for k in range(TAPS):
+        weights[k] = taps[k]
+    count = (out.size + TILE - 1) // TILE
+    first, step = cuda.blockIdx.x, cuda.gridDim.x
+    for stage in range(AHEAD):
+        if first + stage * step < count:
+            fetch(tiles[stage], signal, (first + stage * step) * TILE - MARGIN)
+        cuda.cp_async_commit_group()
+    turn = 0
+    for number in range(first, count, step):
+        cuda.cp_async_wait_group(WAITED)
+        cuda.syncthreads()
+        later = number + AHEAD * step
+        if later < count:
+            fetch(tiles[(turn + AHEAD) % STAGES], signal, later * TILE - MARGIN)
+        cuda.cp_async_commit_group()
+        make_outputs(out, tiles[turn % STAGES], weights, number * TILE)
+        turn += 1
+
+
+def _pipeline(out, signal, taps):
+    # Half as many blocks as tiles at small sizes, so that each block has several turns
+    grid = min(ceil_div(out.size, 2 * TILE), PERSISTENT_BLOCKS)
+    return [Launch(convolve_pipeline, grid, BLOCK, (out, signal, taps))]
+
+
+def _reference(out, signal, taps):  # noqa: ARG001 - of all arguments
+    return np.convolve(signal.astype(np.float64), taps.astype(np.float64)[::-1], "full")[
+        HALO : HALO + signal.size
+    ]
+
+
+CONVOLUTION = Topic(
+    name="convolution",
+    steps=(
+        Step("direct", flat(convolve_direct)),
+        Step("halo tile", flat(convolve_tile)),
+        Step("eight outputs a thread", flat(convolve_outputs, OUTPUTS)),
+        Step("async, 16-byte copies", flat(convolve_async, OUTPUTS)),
+        Step("pipeline", _pipeline),
+    ),
+    arguments=lambda rng, n: (unwritten(n), uniform(rng, n), uniform(rng, TAPS)),
+    reference=_reference,
+    sizes=((3,), (1009,), (8192,), (15013,)),
+)
