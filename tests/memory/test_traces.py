@@ -70,6 +70,14 @@ class TestRecorded:
         memory.check()
 
 
+@pytest.mark.parametrize("scale", [0.83, 1.03, 1.2])
+def test_page_ring_is_not_made_for_one_size(scale):
+    """The serving trace with all sizes scaled falls differently on pages, and needs no more."""
+    trace = load_trace("kv_cache_serving")
+    scaled = Trace("scaled", [TraceEvent(op, key, int(n * scale)) for op, key, n in trace.events])
+    assert replay(scaled, PageRing(Heap("1GiB", granule=PAGE)), samples=0).overhead <= 1.05
+
+
 def small_trace():
     """Three blocks, one freed."""
     return Trace(

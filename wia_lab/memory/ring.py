@@ -8,10 +8,12 @@ What first fit cannot do, pages can. Memory comes in 2 MiB pages mapped into vir
 
 1. a hole of exactly the size asked is used first, wherever it is;
 2. else the block goes to the hole at the cursor;
-3. where that hole is too short, fresh pages are spliced in at the cursor, as long as a page's
-   edge is there: one page may be mapped at several virtual addresses, so a block can begin in
-   the last bytes of one page and end in the first bytes of another that is no neighbour of it;
-4. else the smallest hole that is large enough; else pages at the ring's seam.
+3. where that is too short and more pages would set a new peak, the largest hole serves, if it has
+   a page or more (a hole left by a program that ended early);
+4. else fresh pages are spliced in at the cursor, as long as a page's edge is there: one page may be
+   mapped at several virtual addresses, so a block can begin in the last bytes of one page and end
+   in the first bytes of another that is no neighbour of it;
+5. else the smallest hole that is large enough; else pages at the ring's seam.
 
 A page that becomes wholly free is spliced out and given back at once. After each step of the
 cursor the ring makes sure that the next block will find an edge or room, but never by mapping
@@ -101,12 +103,14 @@ class PageRing(BookKeeper):
         return self._enter(block)
 
     def _place(self, size: int) -> Stretch | None:
-        """Choose a hole by the four rules and cut `size` bytes from it."""
+        """Choose a hole by the five rules and cut `size` bytes from it."""
         if (hole := self._holes.exact(size)) is not None:
             return self._cut(hole, size)
         cursor = self._cursor
         hole = self._hole_behind(cursor)
         if hole is None or hole.size < size:
+            if (bubble := self._bubble(hole, size)) is not None:
+                return self._cut(bubble, size)
             hole = self._widen(cursor, hole, size) if self._edge_behind(cursor, hole) else None
         if hole is None:
             if (elsewhere := self._holes.find(size)) is not None:
@@ -114,6 +118,14 @@ class PageRing(BookKeeper):
             seam = self._list.seam
             hole = self._widen(seam, self._hole_behind(seam), size)
         return None if hole is None else self._step(self._cut(hole, size))
+
+    def _bubble(self, hole: Stretch | None, size: int) -> Stretch | None:
+        """Return the largest hole, if it has a page or more and new pages would set a new peak."""
+        pages = -(-(size - (hole.size if hole else 0)) // PAGE)
+        if self._list.count + pages <= self._peak_pages:
+            return None
+        largest = self._holes.largest()
+        return self._holes.exact(largest) if largest >= max(size, PAGE) else None
 
     def _hole_behind(self, stretch: Stretch) -> Stretch | None:
         """Return the hole that follows a live block or the seam, if one does."""
@@ -278,6 +290,13 @@ class PageRing(BookKeeper):
         if hole and room >= granted:
             where = hole.page.home + hole.start
             reason = f"{granted:,} B go to the cursor at {where:#x}, a hole of {room:,} B"
+            return Explanation(nbytes, granted, True, where, reason)
+        if bubble := self._bubble(hole, granted):
+            where = bubble.page.home + bubble.start
+            reason = (
+                f"{granted:,} B go to {where:#x}, the largest hole: pages at the cursor, where "
+                f"{room:,} B are free, would set a new peak"
+            )
             return Explanation(nbytes, granted, True, where, reason)
         edge = self._edge_behind(self._cursor, hole)
         pages = -(-(granted - (room if edge else 0)) // PAGE)
