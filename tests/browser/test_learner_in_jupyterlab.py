@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -13,6 +12,7 @@ from wia_lab.workbook.form import BEGIN, END, checked_puzzles, is_answer
 from wia_lab.workbook.progress import load
 
 SECONDS = 60
+pytestmark = pytest.mark.xdist_group("browser")  # one JupyterLab at a time
 ANSWERED = ["06-tiled-matmul"]
 
 
@@ -89,13 +89,17 @@ def test_fail_answer_pass(name, open_notebook, lab, tmp_path):
     assert list(load(lab[0]).solved) == checked_puzzles(check)
 
 
-def test_start_opens_the_first_notebook(open_notebook, lab):
-    """The page that `wia-lab start` opens is the first notebook, with a kernel of this package."""
-    notebook = open_notebook("00-start")
+def test_start_opens_the_first_notebook(browser, lab, tmp_path):
+    """The address that `wia-lab start` prints opens 00-start.ipynb, with a kernel that runs it."""
+    address = re.search(r"http://127\.0\.0\.1:\d+/\S+", (tmp_path / "lab.log").read_text())[0]
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(SECONDS * 1000)
+    token = lab[1].partition("token=")[2]  # the log hides it
+    page.goto(address.replace("token=...", f"token={token}"))
+    page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
+    notebook = Notebook(page, lab[0] / "00-start.ipynb")
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert notebook.page.title().startswith("00-start")
     assert "Error" not in notebook.run(code[0].id)
-    kernels = json.loads(
-        notebook.page.request.get(lab[1].format("").replace("lab/tree", "api/kernels")).text()
-    )
-    assert [kernel["name"] for kernel in kernels] == ["python3"]
+    page.screenshot(path=tmp_path / "start.png")
+    page.close()

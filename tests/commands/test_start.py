@@ -90,7 +90,8 @@ class TestLab:
         """JupyterLab of this environment runs in the folder, on 00-start.ipynb."""
         assert main(["start", "mine"]) == 0
         [(command, options)] = launched
-        assert command[:4] == [sys.executable, "-m", "jupyterlab", "00-start.ipynb"]
+        page = "--LabApp.default_url=/lab/tree/00-start.ipynb"
+        assert command[:4] == [sys.executable, "-m", "jupyterlab", page]
         assert "--no-browser" not in command
         assert str(options["cwd"]) == "mine"
 

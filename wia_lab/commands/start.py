@@ -44,7 +44,9 @@ def lab_command(port: int | None, *, no_browser: bool) -> list[str]:
     """Return the command that opens JupyterLab on the first notebook, in this environment."""
     if find_spec("jupyterlab") is None:
         raise CannotRun("JupyterLab is not installed here: python -m pip install jupyterlab")
-    command = [sys.executable, "-m", "jupyterlab", START]
+    # As the default page it is opened, and it is in the address that Jupyter prints
+    first_page = f"--LabApp.default_url=/lab/tree/{START}"
+    command = [sys.executable, "-m", "jupyterlab", first_page]
     if port is not None:
         refuse_busy(port)
         command += [f"--port={port}", "--ServerApp.port_retries=0"]
