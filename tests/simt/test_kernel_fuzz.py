@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -44,6 +45,21 @@ def test_lockstep(program: tuple[str, str]) -> None:
 def test_warp_by_warp(program: tuple[str, str]) -> None:
     """The same in a drawn order of warps."""
     _agrees(program, warp_order=1)
+
+
+RECORDED = json.loads((Path(__file__).parent / "silicon" / "fuzz_h200.json").read_text())
+KERNELS = json.loads((Path(__file__).parent / "silicon" / "fuzz_kernels.json").read_text())
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_an_h200_gives_the_same(part: int) -> None:
+    """Bit for bit what `silicon/record_fuzz.py` recorded on an H200."""
+    outputs, kernels = RECORDED["outputs"][part::5], KERNELS["kernels"][part::5]
+    assert len(outputs) == len(kernels) == 20
+    for expected_out, source in zip(outputs, kernels, strict=True):
+        out = np.zeros((THREADS, CELLS), np.int64)
+        simulate(kernel_of(source), 3, 32, out, DATA)
+        assert out.tolist() == expected_out, source
 
 
 @pytest.mark.slow

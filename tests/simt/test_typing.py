@@ -111,8 +111,11 @@ def test_the_record_is_current(every) -> None:
     corpus = typing_tools.load(typing_tools.HERE / "typing_corpus.py", numba.cuda)
     for name, entry in list(corpus.KERNELS.items())[::every]:
         today = recorder.record(*entry)
-        today.pop("message", None)
-        assert today == {k: v for k, v in EXPECTED[name].items() if k != "message"}, name
+        for answer in (today, known := dict(EXPECTED[name])):
+            answer.pop("message", None)
+            if not SAME_BYTECODE and "types" in answer:
+                answer["types"] = typing_tools.by_source_name(answer["types"])
+        assert today == known, name
 
 
 def test_names_of_numba_cuda_itself() -> None:
@@ -122,7 +125,10 @@ def test_names_of_numba_cuda_itself() -> None:
     for name in ("tiled_matmul", "atomics", "votes", "shuffles", "libdevice_functions"):
         function, argument_types, _ = corpus.KERNELS[name]
         typed = frontend.type_function(function, argument_types)
-        assert typing_tools.written(typed.typemap) == EXPECTED[name]["types"]
+        found, known = typing_tools.written(typed.typemap), EXPECTED[name]["types"]
+        if not SAME_BYTECODE:
+            found, known = map(typing_tools.by_source_name, (found, known))
+        assert found == known
 
 
 def test_the_readonly_flag_survives() -> None:

@@ -18,7 +18,7 @@ _OPAQUE = (
         r"\1",
     ),
 )
-_GENERATED = re.compile(r"^\$|^arg\.")
+_GENERATED = re.compile(r"^\$|^arg\.|^bool\d+$")
 _VERSION = re.compile(r"\.\d+$")
 _SPREAD = re.compile(r"\.item\d+$")  # elements of a splatted tuple, the front end's own
 _INLINED = re.compile(r"_v\d+(?=\W|_)")  # numbers that Numba gives to inlined closures
