@@ -32,8 +32,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             (
                 "the shape of cuda.{0} must be an integer or a tuple of integers, each a literal "
                 "or a global constant (an expression goes into a global: SIZE = TILE + 2), and "
-                "dtype a"
-                "type; given ({1})"
+                "dtype a type; given ({1})"
             ),
         ),
         (
@@ -123,9 +122,30 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"Unknown attribute '(\w+)' of type ([^\n]+)", "{1} has no {0} in a kernel"),
         (
-            r"Use of unsupported opcode \((\w+)\)",
-            "this construct is not part of CUDA Python (Python's bytecode {0})",
+            r"Use of unsupported opcode \(IMPORT_(?:NAME|FROM)\)",
+            "import has no meaning in a kernel: import at the top of the file",
         ),
+        (
+            r"Use of unsupported opcode \(LOAD_BUILD_CLASS\)",
+            "a class cannot be made in a kernel: use a tuple, or a named tuple made outside",
+        ),
+        (
+            r"Use of unsupported opcode \((?:STORE|DELETE)_GLOBAL\)",
+            "a kernel cannot change a global: write to an array argument",
+        ),
+        (
+            r"Use of unsupported opcode \(UNPACK_EX\)",
+            "a starred name takes no rest in a kernel: write a name for each part",
+        ),
+        (
+            r"Use of unsupported opcode \((\w+)\)",
+            (
+                "this construct is not part of CUDA Python (Python's bytecode {0}): write it with "
+                "loops, conditions and array elements"
+            ),
+        ),
+        (r"Illegal use of context-manager", "with has no meaning in a kernel: leave it out"),
+        (r"Illegal IR, del found at: del (\w+)", "del has no meaning in a kernel: leave it out"),
         (
             r"Invalid use of getiter with parameters \((.*?)\)\n",
             "a loop cannot run over {0}, whose elements differ in type: unpack it",
@@ -143,7 +163,14 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "the array is read-only: write to another one",
         ),
         (
-            r">>> setitem\(((?:unaligned )?array\(.*?\)|[^,\n]+), ([^\n]+), ([^,\n]+)\)\n",
+            r">>> setitem\((?:DictType|reflected)",
+            "a dict or list has no elements to set in a kernel: use an array",
+        ),
+        (
+            (
+                r">>> setitem\(((?:unaligned )?array\(.*?\)|[^,\n]+), "
+                r"((?:Uni)?Tuple\(.*?\)|[^,\n]+), ([^\n]+)\)\n"
+            ),
             "{2} cannot be stored at index {1} of {0}",
         ),
         (

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numba.core import types
 
 from wia_lab import machines
-from wia_lab.errors import LaunchError, SimulationLimit
+from wia_lab.errors import LaunchError, SimulationLimit, nvJitLinkError
 from wia_lab.simt.arguments import Binder
 from wia_lab.simt.build import Library
 from wia_lab.simt.counters import Counters
@@ -110,7 +111,8 @@ def run(
     extents = (_extent(grid, "grid"), _extent(block, "block"))
     _check_limits(sheet, py_func.__name__, *extents)
     _check_count(py_func, args)
-    typed = _typed(py_func, tuple(typeof(_typed_argument(each)) for each in args))
+    typed = _typed(py_func, _argument_types(py_func, args))
+    _check_passable(typed)
     library = _library(typed, debug=debug)
     program = library.program(typed)
     static = library.shared_bytes()
@@ -159,6 +161,28 @@ def run(
     report = build_report(launch, counters, hazards.found, inflight, static + shared_bytes)
     report.extras["replay"] = replay
     return report
+
+
+def written_arguments(
+    py_func: Callable[..., Any],
+    args: Sequence[Any],
+    *,
+    shared_bytes: int = 0,
+    device: str = "H200",
+    debug: bool = False,
+) -> set[int]:
+    """Positions of the arguments that a launch may write, without running it.
+
+    What compiling would refuse, and more shared memory than the device has, is refused as by
+    `run`: a launch that runs later is refused at once.
+    """
+    _check_count(py_func, args)
+    typed = _typed(py_func, _argument_types(py_func, args))
+    _check_passable(typed)
+    library = _library(typed, debug=debug)
+    sheet = machines.device(device)
+    _check_shared(sheet, py_func.__name__, library.shared_bytes(), shared_bytes)
+    return set(library.program(typed).written_arguments)
 
 
 def _run_chunks(
@@ -250,6 +274,33 @@ def _typed_argument(value: Any) -> Any:
     return getattr(value, "memory", value)
 
 
+def _argument_types(py_func: Callable[..., Any], args: Sequence[Any]) -> tuple[types.Type, ...]:
+    kinds = []
+    for number, value in enumerate(args):
+        try:
+            kinds.append(typeof(_typed_argument(value)))
+        except ValueError as error:
+            raise ValueError(
+                f"{py_func.__name__}: argument {number} is of type {type(value).__name__}, which a "
+                f"kernel cannot take ({error}): {_PASS}"
+            ) from error
+    return tuple(kinds)
+
+
+def _check_passable(typed: TypedFunction) -> None:
+    """Refuse what Numba can type and no GPU can be given: lists, sets, dicts and texts."""
+    for name, kind in zip(typed.argument_names, typed.argument_types, strict=True):
+        if isinstance(kind, (types.Container, types.UnicodeType, types.DictType)) and not (
+            isinstance(kind, types.BaseTuple)
+        ):
+            raise NotImplementedError(
+                f"{typed.name}: argument {name} is a {kind}, which cannot be copied to a GPU: {_PASS}"
+            )
+
+
+_PASS = "pass NumPy arrays, device arrays, numbers, or tuples of these"
+
+
 def _extent(extent: Any, what: str) -> tuple[int, int, int]:
     parts = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
     if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) for p in parts):
@@ -294,11 +345,15 @@ def _check_count(py_func: Callable[..., Any], args: Sequence[Any]) -> None:
 
 
 def _check_shared(sheet: machines.Device, name: str, static: int, dynamic: int) -> None:
-    if static > sheet.shared_per_block:
+    if dynamic < 0:
         raise LaunchError(
-            f"{name} declares {static:,} bytes of shared memory; a block has at most "
-            f"{sheet.shared_per_block:,} static ones: make the arrays smaller, or use a shared "
-            "array of shape 0 and pass its bytes at the launch"
+            f"{name}: {dynamic:,} bytes of dynamic shared memory are asked for: pass 0 or more"
+        )
+    if static > sheet.shared_per_block:
+        raise nvJitLinkError(
+            f"{name} uses too much shared data: it declares {static:,} bytes, and a block has at "
+            f"most {sheet.shared_per_block:,} static ones: make the arrays smaller, or use a "
+            "shared array of shape 0 and pass its bytes at the launch"
         )
     if static + dynamic > sheet.shared_per_block_optin:
         raise LaunchError(
