@@ -105,6 +105,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "{2} is {0} on one path and {1} on another: use a name for each, or convert",
         ),
         (
+            r"Cannot unify ([^\n]+?) and ([^\n]+?) for '\$",
+            "one value is {0} on one path and {1} on another: convert them to one type",
+        ),
+        (
             (
                 r"No implementation of function Function\(<(?:built-in )?function (\w+)[^>]*>\)"
                 r".*?(?:Only accept returning|cannot allocate)"

@@ -282,7 +282,7 @@ def _argument_types(py_func: Callable[..., Any], args: Sequence[Any]) -> tuple[t
         except ValueError as error:
             raise ValueError(
                 f"{py_func.__name__}: argument {number} is of type {type(value).__name__}, which a "
-                f"kernel cannot take ({error}): {_PASS}"
+                f"kernel cannot take ({error}): {_PASSABLE}"
             ) from error
     return tuple(kinds)
 
@@ -294,11 +294,12 @@ def _check_passable(typed: TypedFunction) -> None:
             isinstance(kind, types.BaseTuple)
         ):
             raise NotImplementedError(
-                f"{typed.name}: argument {name} is a {kind}, which cannot be copied to a GPU: {_PASS}"
+                f"{typed.name}: argument {name} is a {kind}, which cannot be copied to a GPU: "
+                f"{_PASSABLE}"
             )
 
 
-_PASS = "pass NumPy arrays, device arrays, numbers, or tuples of these"
+_PASSABLE = "pass NumPy arrays, device arrays, numbers, or tuples of these"
 
 
 def _extent(extent: Any, what: str) -> tuple[int, int, int]:
