@@ -57,6 +57,9 @@ class Adaptor(Allocator):
     def blocks(self) -> Iterator[Block]:
         return self.upstream.blocks()
 
+    def block_at(self, offset: int) -> Block | None:
+        return self.upstream.block_at(offset)
+
     def regions(self) -> Iterator[Region]:
         return self.upstream.regions()
 
@@ -67,7 +70,7 @@ class Adaptor(Allocator):
         """Return the live block that `block` names, or None when upstream will refuse it."""
         if isinstance(block, Block):
             return block
-        return next((live for live in self.upstream.blocks() if live.offset == block), None)
+        return self.upstream.block_at(block) if isinstance(block, int) else None
 
 
 class Limit(Adaptor):

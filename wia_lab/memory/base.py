@@ -95,6 +95,10 @@ class Allocator(ABC):
         """Yield the live blocks, in no particular order."""
 
     @abstractmethod
+    def block_at(self, offset: int) -> Block | None:
+        """Return the live block that starts at `offset`, without a search."""
+
+    @abstractmethod
     def regions(self) -> Iterator[Region]:
         """Yield the address map: every byte managed, in order of address."""
 
@@ -120,6 +124,9 @@ class BookKeeper(Allocator):
 
     def blocks(self) -> Iterator[Block]:
         return iter(tuple(self._table().values()))
+
+    def block_at(self, offset: int) -> Block | None:
+        return self._live.get(offset)
 
     def _table(self) -> Mapping[int, Block]:
         """Return the live blocks by offset."""
@@ -147,10 +154,10 @@ class BookKeeper(Allocator):
 
     def _find(self, offset: int) -> Block:
         """Return the live block that starts at `offset`."""
-        live = self._table()
-        if isinstance(offset, int) and offset in live:
-            return live[offset]
-        raise self._not_live(offset)
+        block = self.block_at(offset) if isinstance(offset, int) else None
+        if block is None:
+            raise self._not_live(offset)
+        return block
 
     def _not_live(self, block: Block | int) -> AllocatorError:
         """Return the error for a free of what is not live."""

@@ -196,6 +196,9 @@ class Guard(Adaptor):
         """Bytes in quarantine, red zones included."""
         return self._held_bytes
 
+    def block_at(self, offset: int) -> Block | None:
+        return self._guarded.get(offset)
+
     def blocks(self) -> Iterator[Block]:
         return iter(list(self._guarded.values()))
 

@@ -24,6 +24,8 @@ __all__ = ["Pool"]
 
 MOST_MEMOS = 1 << 16  # sizes whose bin is remembered
 
+new = object.__new__
+
 
 class _Bin:
     """The pieces of one class that were last used on one stream, least recently freed first."""
@@ -57,13 +59,14 @@ class _Piece:
 
 
 class _Pooled(Block):
-    """A block of a pool. Making one is most of a hit's cost: it looks up what it does not hold."""
+    """A block of a pool. Making one is much of a hit's cost: it looks up what it does not hold.
+
+    It has no constructor: whoever makes one with `new(_Pooled)` sets its two slots.
+    """
 
     __slots__ = ("piece",)
 
-    def __init__(self, piece: _Piece, requested: int) -> None:
-        self.piece = piece
-        self.requested = requested
+    piece: _Piece
 
     offset = property(lambda self: self.piece.base.offset)
     size = property(lambda self: self.piece.bin.size)
@@ -113,12 +116,12 @@ class Pool(BookKeeper):
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._pieces: dict[int, _Piece] = {}  # all that is held from upstream, by offset
         self._bins: dict[int, dict[Stream | None, _Bin]] = {}  # by class, then by stream
-        self._memo: dict[Stream | None, dict[int, _Bin]] = {None: {}}  # by stream, then by size
+        self._plain: dict[int, _Bin] = {}  # by size, without a stream
+        self._memo: dict[Stream | None, dict[int, _Bin]] = {None: self._plain}
         self._later: deque[Block] = deque()
-        self._clock = 0
+        self._clock = 0  # counts frees
         self._reserved = 0  # live and kept, in bytes of their classes
         self._peak_reserved = 0
-        self._hits = 0
         self._misses = 0
         self._stolen = 0
 
@@ -132,7 +135,7 @@ class Pool(BookKeeper):
         self, size: int, *, alignment: int | None = None, stream: Stream | None = None
     ) -> Block:
         try:
-            bin_ = self._memo[stream][size]
+            bin_ = self._plain[size] if stream is None else self._memo[stream][size]
         except (KeyError, TypeError):
             bin_ = self._bin_for(size, stream)
         if alignment is not None and checked_alignment(alignment, "Pool") > self.classes.granule:
@@ -143,21 +146,23 @@ class Pool(BookKeeper):
                 piece = bin_.kept.pop()
             except IndexError:
                 piece = self._miss(bin_, size)
-            else:
-                self._hits += 1
             self._live_bytes = live = self._live_bytes + bin_.size
             if live > self._peak_live:  # noqa: PLR1730  a call to max costs a tenth of a hit
                 self._peak_live = live
-            piece.lent = block = _Pooled(piece, size)
+            piece.lent = block = new(_Pooled)
+            block.piece = piece
+            block.requested = size
         finally:
             self._release()
         return block
 
     def free(self, block: Block | int, *, stream: Stream | None = None) -> None:
         """Take a block back; `stream` is the one that last used it, by default its own."""
-        if block.__class__ is not _Pooled:
-            block = self._find_pooled(block)
-        piece = block.piece
+        try:
+            piece = block.piece  # type: ignore[union-attr]
+        except AttributeError:
+            piece = self._find_pooled(block).piece
+            block = piece.lent  # type: ignore[assignment]
         bin_ = piece.bin
         used_on = bin_.stream if stream is None else stream
         event = None if used_on is None else used_on.record()
@@ -256,13 +261,14 @@ class Pool(BookKeeper):
             piece = next((p for p in reversed(kept) if p.base.offset % alignment == 0), None)
             if piece is not None:
                 kept.remove(piece)
-                self._hits += 1
             else:
                 self._make_room(bin_.size, size)
                 piece = self._obtain(self._from_upstream(bin_.size, size, alignment), bin_)
             self._live_bytes += bin_.size
             self._peak_live = max(self._peak_live, self._live_bytes)
-            piece.lent = block = _Pooled(piece, size)
+            piece.lent = block = new(_Pooled)
+            block.piece = piece
+            block.requested = size
         return block
 
     def _evict(self) -> bool:
@@ -321,6 +327,10 @@ class Pool(BookKeeper):
 
     # -- books ------------------------------------------------------------------------------
 
+    def block_at(self, offset: int) -> Block | None:
+        piece = self._pieces.get(offset)
+        return None if piece is None else piece.lent
+
     def _table(self) -> Mapping[int, Block]:
         return {offset: p.lent for offset, p in self._pieces.items() if p.lent is not None}
 
@@ -337,8 +347,9 @@ class Pool(BookKeeper):
     @property
     def statistics(self) -> Statistics:
         with self._lock:
-            hits = self._hits + self._stolen
-            self._allocations = hits + self._misses
+            live = sum(piece.lent is not None for piece in self._pieces.values())
+            self._allocations = self._clock + live  # each allocation was freed or is live
+            hits = self._allocations - self._misses
             sizes = [b.size for s in self._bins.values() for b in s.values() if b.kept]
             room = max(0, self.limit - self._reserved)
             return Statistics(

@@ -161,6 +161,9 @@ class StreamOrdered(Adaptor):
         reason = f"{below.reason}; {self._deferred_bytes:,} B more wait for their streams"
         return replace(below, reason=reason)
 
+    def block_at(self, offset: int) -> Block | None:
+        return self._live.get(offset)
+
     def blocks(self) -> Iterator[Block]:
         return iter(list(self._live.values()))
 
