@@ -62,13 +62,13 @@ class TestIntegers:
         clean(kernel, 1, 1, out, np.array([120, 120], np.int8))
         assert out[0] == 240
 
-    def test_uint64_beside_int64_is_float64(self) -> None:
+    def test_uint64_beside_int64_is_int64(self) -> None:
         def kernel(out, a, b):
             out[0] = a[0] + b[0]
 
         out = np.zeros(1, np.float64)
-        clean(kernel, 1, 1, out, np.array([2**63], np.uint64), np.array([-1], np.int64))
-        assert out[0] == float(2**63)
+        clean(kernel, 1, 1, out, np.array([2**63 + 4097], np.uint64), np.array([-1], np.int64))
+        assert out[0] == float(4096 - 2**63)
 
     def test_constructors_wrap(self) -> None:
         def kernel(out, n):
