@@ -129,31 +129,33 @@ def curve(make: Callable[[int], Allocator], sizes: Sequence[int]) -> list[float]
     The blocks have random sizes and a third of them were freed at random places; then pairs of a
     free and an allocation are timed in batches, of which the median counts.
     """
-    points = []
-    for live in sizes:
-        rng = random.Random(live)  # noqa: S311  the same sizes on every run
+    return [_point(make, live) for live in sizes]
+
+
+def _point(make: Callable[[int], Allocator], live: int) -> float:
+    """Return one point of the curve, in seconds."""
+    rng = random.Random(live)  # noqa: S311  the same sizes on every run
+    with quiet():
         allocator = make(live)
         blocks = [allocator.allocate(rng.randint(1, OBJECT)) for _ in range(live * 3 // 2)]
         rng.shuffle(blocks)
         for _ in range(live // 2):
             allocator.free(blocks.pop())
-        points.append(_cost(allocator, blocks, rng))
-    return points
+        return _cost(allocator, blocks, rng)
 
 
 def _cost(allocator: Allocator, blocks: list[Block], rng: random.Random) -> float:
     """Return the median seconds of a free or an allocation, at constant number of blocks."""
     times = []
     batch = PAIRS // 20
-    with quiet():
-        for _ in range(20):
-            places = [rng.randrange(len(blocks)) for _ in range(batch)]
-            wanted = [rng.randint(1, OBJECT) for _ in range(batch)]
-            start = time.perf_counter()
-            for place, size in zip(places, wanted, strict=True):
-                allocator.free(blocks[place])
-                blocks[place] = allocator.allocate(size)
-            times.append(time.perf_counter() - start)
+    for _ in range(20):
+        places = [rng.randrange(len(blocks)) for _ in range(batch)]
+        wanted = [rng.randint(1, OBJECT) for _ in range(batch)]
+        start = time.perf_counter()
+        for place, size in zip(places, wanted, strict=True):
+            allocator.free(blocks[place])
+            blocks[place] = allocator.allocate(size)
+        times.append(time.perf_counter() - start)
     return statistics.median(times) / (2 * batch)
 
 
@@ -234,8 +236,12 @@ def _print_curve(sizes: Sequence[int]) -> None:
     _say("\nMicroseconds an operation, against the number of live blocks:")
     _say("  " + f"{'':12}" + "".join(f"{n:>12,}" for n in sizes))
     for label, make in AT_SIZE.items():
-        costs = curve(make, sizes)
-        _say("  " + f"{label:12}" + "".join(f"{cost * 1e6:>12.2f}" for cost in costs))
+        sys.stdout.write(f"  {label:12}")
+        for size in sizes:
+            [cost] = curve(make, [size])
+            sys.stdout.write(f"{cost * 1e6:>12.2f}")
+            sys.stdout.flush()
+        _say("")
 
 
 def _say(line: str) -> None:
