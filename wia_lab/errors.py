@@ -4,6 +4,7 @@ WiaLabError
     HazardError        a launch finished, but the simulator found errors in it
     CheckFailed        an answer was judged wrong (also an AssertionError, for pytest and nbval)
     LaunchError        a launch was refused before it ran
+        nvJitLinkError      the linker would refuse the kernel
     SimulationLimit    a simulation was refused or stopped at a documented limit
     NotebookError      a notebook is not in the form that the workbook needs
     CannotRun          this machine or this folder cannot do what was asked
@@ -40,6 +41,10 @@ class WiaLabError(Exception):
 
 class LaunchError(WiaLabError):
     """A launch that no device of the chosen kind could run."""
+
+
+class nvJitLinkError(LaunchError):  # noqa: N801 - the name that hardware gives it
+    """What CUDA's linker would answer: the kernel needs more than a block can have."""
 
 
 class SimulationLimit(WiaLabError):

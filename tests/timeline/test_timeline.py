@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import tracemalloc
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wia_lab.errors import WiaLabError
 from wia_lab.timeline import (
@@ -12,6 +15,8 @@ from wia_lab.timeline import (
     Engine,
     Event,
     Fault,
+    Outcome,
+    Region,
     Timeline,
     TimelineError,
     Work,
@@ -229,3 +234,132 @@ def test_cost_grows_linearly() -> None:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 20 * peaks[0]
+
+
+class TestWorkThatTellsAsItStarts:
+    """`begin` gives the duration and what was touched, once the work starts."""
+
+    def test_duration(self) -> None:
+        timeline, _, compute = make()
+        stream = timeline.stream()
+        work = Work("kernel", engines=(compute,), begin=lambda: Outcome(70))
+        first, second = timeline.submit(stream, work), timeline.submit(stream, work)
+        timeline.synchronize(stream)
+        assert (first.end, second.start, second.end) == (70, 70, 140)
+        assert compute.busy == 140
+
+    def test_accesses_are_compared_by_what_had_happened_at_the_submission(self) -> None:
+        timeline, copy, compute = make()
+        x, one, two = Buffer("x", 8), timeline.stream("one"), timeline.stream("two")
+        writes = Work("write", engines=(copy,), begin=lambda: Outcome(5, (), (x.region(),)))
+        reads = Work("read", engines=(compute,), begin=lambda: Outcome(9, (x.region(),)))
+        timeline.submit(one, writes)
+        timeline.submit(two, reads)
+        assert timeline.order.hazards == []
+        timeline.synchronize()
+        (hazard,) = timeline.order.take()
+        assert (hazard.first, hazard.second) == ("write on one", "read on two")
+        timeline.submit(two, reads)
+        timeline.synchronize()
+        assert timeline.order.take() == []
+
+    def test_a_failed_start_is_told_and_nothing_is_done(self) -> None:
+        timeline, _, _ = make()
+        stream, done = timeline.stream(), []
+
+        def begin() -> Outcome:
+            raise ValueError("no")
+
+        timeline.submit(stream, Work("bad", begin=begin, action=lambda: done.append("bad")))
+        timeline.submit(stream, Work("good", action=lambda: done.append("good")))
+        with pytest.raises(ValueError, match="no"):
+            timeline.synchronize(stream)
+        assert done == ["good"]
+
+
+class TestFailures:
+    """A wait raises what failed earlier in the stream too, each once, in order."""
+
+    def test_not_only_the_last(self) -> None:
+        timeline, copy, _ = make()
+        stream = timeline.stream()
+        timeline.faults.append(Fault(lambda op: "bad" in op.work.name, RuntimeError("lost"), 2))
+        for name in ("bad one", "bad two", "good"):
+            timeline.submit(stream, Work(name, 10, (copy,)))
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="lost"):
+                timeline.synchronize(stream)
+        timeline.synchronize(stream)
+
+
+class TestRunningAhead:
+    """`finish` does work early; the host's time and its queries do not notice."""
+
+    def test_finish(self) -> None:
+        timeline, copy, _ = make()
+        stream, done = timeline.stream(), []
+        operation = timeline.submit(stream, Work("copy", 100, (copy,), lambda: done.append(1)))
+        timeline.finish(operation)
+        assert (done, timeline.now, timeline.query(stream)) == ([1], 0, False)
+        later = timeline.submit(timeline.stream(), Work("later"))
+        timeline.synchronize()
+        assert later.start == 100
+        assert timeline.query(stream)
+
+    def test_a_query_that_says_done_orders_the_host(self) -> None:
+        timeline, copy, _ = make()
+        x, stream = Buffer("x", 8), timeline.stream()
+        timeline.submit(stream, Work("copy", 0, (copy,), writes=(x.region(),)))
+        assert timeline.query(stream)
+        timeline.host_access(reads=(x.region(),))
+        assert timeline.order.hazards == []
+
+
+class TestRetired:
+    """A stream that nobody uses any more is forgotten, not what it did."""
+
+    def test_dropped_when_its_work_has_ended(self) -> None:
+        timeline, copy, _ = make()
+        old, kept = timeline.stream(), timeline.stream()
+        timeline.submit(old, Work("copy", 10, (copy,)))
+        timeline.retire(old)
+        added = timeline.stream()
+        assert timeline.streams == [old, kept, added]
+        timeline.synchronize()
+        assert timeline.streams == [kept, added]
+        assert len({each.actor for each in (old, kept, added, timeline.stream())}) == 4
+
+    def test_the_default_stream_comes_after_it(self) -> None:
+        timeline, copy, _ = make()
+        default, old, x = timeline.stream(legacy=True), timeline.stream(), Buffer("x", 8)
+        timeline.submit(old, Work("copy", 0, (copy,), writes=(x.region(),)))
+        timeline.retire(old)
+        other = timeline.stream()
+        timeline.submit(default, Work("mark"))
+        timeline.submit(other, Work("read", reads=(x.region(),)))
+        assert timeline.order.hazards == []
+
+
+class TestRuns:
+    """Regions of several runs meet only where a byte is in both."""
+
+    @given(
+        st.sets(st.integers(0, 40), min_size=1),
+        st.sets(st.integers(0, 40), min_size=1),
+    )
+    def test_overlap_is_that_of_the_sets(self, a: set[int], b: set[int]) -> None:
+        buffer = Buffer("x", 41)
+
+        def region(cells: set[int]) -> Region:
+            ordered = sorted(cells)
+            lows = [c for c in ordered if c - 1 not in cells]
+            highs = [c + 1 for c in ordered if c + 1 not in cells]
+            return Region(buffer, lows[0], highs[-1], np.array([lows, highs]).T)
+
+        found = region(a).overlap(region(b))
+        common = a & b
+        assert (found is None) == (not common)
+        if found is not None:
+            assert found[0] == min(common)
+            assert set(range(*found)) <= common
+        assert not region(a).covers(region(b)) or b <= a

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wia_lab.cuda import places
 from wia_lab.cuda.arrays import DeviceNDArray, ManagedNDArray, MappedNDArray, poisoned
 from wia_lab.cuda.errors import NotOnSimulatorError
 
@@ -61,7 +62,7 @@ class Prepared:
     def __init__(self, arguments: Sequence[Any], names: Sequence[str], kernel: str) -> None:
         self._after: list[Callable[[], None]] = []
         self._kernel = kernel
-        self.touches_host = False  # a host array is among them: the launch waits for its copy back
+        self.touches_host = False  # an array is copied back to pageable memory: the host waits
         self.values = tuple(
             self._prepare(each, name) for each, name in zip(arguments, names, strict=True)
         )
@@ -73,14 +74,15 @@ class Prepared:
 
     def _prepare(self, value: Any, name: str) -> Any:
         if isinstance(value, DeviceNDArray):
-            return value.memory
+            return value
         if isinstance(value, MappedNDArray | ManagedNDArray):
             return value.view(np.ndarray)
         if isinstance(value, tuple):
             items = [self._prepare(each, f"{name}[{i}]") for i, each in enumerate(value)]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if isinstance(value, In):
-            return self._host(value.value, name).copy(order="K")
+        if isinstance(value, In) and isinstance(value.value, np.ndarray):
+            check_host_array(value.value, name, self._kernel)
+            return np.array(value.value, order="K")
         if isinstance(value, Out) and isinstance(value.value, np.ndarray):
             return self._returned(self._host(value.value, name))
         if isinstance(value, ArgHint):
@@ -96,7 +98,7 @@ class Prepared:
         return device
 
     def _host(self, array: np.ndarray, name: str) -> np.ndarray:
-        self.touches_host = True
+        self.touches_host |= not places.is_pinned(array)
         check_host_array(array, name, self._kernel)
         return array
 

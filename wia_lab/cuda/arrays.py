@@ -11,9 +11,10 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import numba
 import numpy as np
 
-from wia_lab.cuda import streams
+from wia_lab.cuda import places, policy, streams
 from wia_lab.cuda.devices import copy_seconds, current_context
 from wia_lab.simt.memory import POISON
 
@@ -51,6 +52,8 @@ class DeviceNDArray:
         self.stream = stream
         if base is None:
             self._allocation, self._offset = Allocation(extent(memory)), 0
+            made = f"the {places.described(memory)} device array of {policy.caller_site()}"
+            places.buffer_of(memory, made, "device 0")
         else:
             self._allocation = base._allocation  # noqa: SLF001 - of the same class
             self._offset = base._offset + _distance(memory, base.memory)  # noqa: SLF001
@@ -62,6 +65,10 @@ class DeviceNDArray:
     size = property(lambda self: self.memory.size)
     nbytes = property(lambda self: self.memory.nbytes)
     alloc_size = property(lambda self: extent(self.memory))
+
+    @property
+    def _numba_type_(self) -> Any:
+        return numba.typeof(self.memory)
 
     @property
     def flags(self) -> dict[str, bool]:
@@ -103,7 +110,9 @@ class DeviceNDArray:
     # Copies
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Copy `ary`, of the host or the device, into this array.
+        """Copy `ary`, of the host or the device, into this array; without a stream the host waits.
+
+        A pinned `ary` is read while the copy runs, any other before this returns.
 
         Raises
         ------
@@ -113,16 +122,17 @@ class DeviceNDArray:
         source = ary.memory if isinstance(ary, DeviceNDArray) else np.asarray(ary)
         self._check_compatible(source)
         check_contiguous(self.memory, "the device array")
-        on_device, memory = isinstance(ary, DeviceNDArray), self.memory
-        streams.submit(
-            stream or self.stream,
-            lambda: np.copyto(memory, source.reshape(memory.shape)),
-            copy_seconds(self.nbytes, "on_device" if on_device else "to_device"),
-            wait=not (stream or self.stream),
-        )
+        target = stream or self.stream
+        if isinstance(ary, DeviceNDArray):
+            _copy_on_device(self.memory, source.reshape(self.shape), target)
+        else:
+            _copy_to_device(self.memory, source.reshape(self.shape), target)
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
-        """Copy to `ary`, or to a new array; without a stream the host waits for the copy."""
+        """Copy to `ary`, or to a new array.
+
+        The host waits for the copy, except with a stream and an `ary` that is pinned.
+        """
         if any(step < 0 for step in self.strides):
             raise NotImplementedError(
                 f"a device array with negative strides {self.strides} cannot be copied to the "
@@ -133,13 +143,7 @@ class DeviceNDArray:
         else:
             self._check_compatible(ary)
             host = ary
-        memory = self.memory
-        streams.submit(
-            stream or self.stream,
-            lambda: np.copyto(host, memory.reshape(host.shape)),
-            copy_seconds(self.nbytes, "to_host"),
-            wait=not (stream or self.stream),
-        )
+        _copy_to_host(host, self.memory.reshape(host.shape), stream or self.stream)
         return host
 
     def _check_compatible(self, other: np.ndarray) -> None:
@@ -170,7 +174,9 @@ class DeviceNDArray:
             )
         if axes is not None and set(axes) != {0, 1}:
             raise ValueError(f"axes {axes!r} are not an order of (0, 1)")
-        return DeviceNDArray(np.ascontiguousarray(self.memory.T), self.stream)
+        turned = DeviceNDArray(poisoned(self.shape[::-1], self.dtype), self.stream)
+        _copy_on_device(turned.memory, self.memory.T, self.stream)
+        return turned
 
     def reshape(self, *newshape: Any, order: str = "C") -> DeviceNDArray:
         """The same memory in another shape; refused where that would need a copy."""
@@ -220,9 +226,10 @@ class DeviceNDArray:
         found = self.memory[item]
         if isinstance(found, np.ndarray):
             return self._view(found, stream)
-        seconds = copy_seconds(found.nbytes, "to_host")
-        streams.submit(stream or self.stream, lambda: None, seconds, wait=True)
-        return found
+        found = np.empty((), self.dtype)
+        where = (*item, ...) if isinstance(item, tuple) else (item, ...)
+        _copy_to_host(found, self.memory[where], stream or self.stream)
+        return found[()]
 
     def __setitem__(self, item: Any, value: Any) -> None:
         self.setitem(item, value)
@@ -230,10 +237,11 @@ class DeviceNDArray:
     def setitem(self, item: Any, value: Any, stream: Any = 0) -> None:
         """Copy a number or an array, broadcast as NumPy does, into the selected elements."""
         _check_basic(item)
-        memory, source = self.memory, value.memory if isinstance(value, DeviceNDArray) else value
-        seconds = copy_seconds(np.asarray(source).nbytes, "to_device")
-        target = stream or self.stream
-        streams.submit(target, lambda: memory.__setitem__(item, source), seconds, wait=not target)
+        where = (*item, ...) if isinstance(item, tuple) else (item, ...)
+        selected = self.memory if item is Ellipsis else self.memory[where]
+        copy = _copy_on_device if isinstance(value, DeviceNDArray) else _copy_to_device
+        source = value.memory if isinstance(value, DeviceNDArray) else np.asarray(value)
+        copy(selected, np.broadcast_to(source, selected.shape), stream or self.stream)
 
 
 class MappedNDArray(np.ndarray):
@@ -242,6 +250,73 @@ class MappedNDArray(np.ndarray):
 
 class ManagedNDArray(np.ndarray):
     """Memory that host and device both reach; the driver moves its pages."""
+
+
+def _copy_to_device(target: np.ndarray, source: np.ndarray, stream: Any) -> None:
+    """Copy from the host: pinned memory is read when the copy ends, any other now."""
+    pinned = bool(stream) and places.is_pinned(source)
+    held = source if pinned or streams.is_default(stream) else source.copy()
+    streams.submit(
+        stream,
+        lambda: np.copyto(target, held, casting="unsafe"),
+        copy_seconds(source.nbytes, "to_device"),
+        wait=not stream,
+        name="a copy to the device",
+        engine=streams.UPLOAD,
+        reads=(places.region(source),) if pinned else (),
+        writes=(places.region(target),),
+    )
+
+
+def _copy_to_host(target: np.ndarray, source: np.ndarray, stream: Any) -> None:
+    """Copy to the host, which waits for it unless it goes to pinned memory in a stream."""
+    pinned = bool(stream) and places.is_pinned(target)
+    copy = _Copy(target, source)
+    streams.submit(
+        stream,
+        copy.land,
+        copy_seconds(source.nbytes, "to_host"),
+        wait=not pinned,
+        before=None if streams.is_default(stream) else copy.take,
+        name="a copy to the host",
+        engine=streams.DOWNLOAD,
+        reads=(places.region(source),),
+        writes=(places.region(target),) if pinned else (),
+    )
+
+
+def _copy_on_device(target: np.ndarray, source: np.ndarray, stream: Any) -> None:
+    """Copy within the device."""
+    copy = _Copy(target, source)
+    streams.submit(
+        stream,
+        copy.land,
+        copy_seconds(target.nbytes, "on_device"),
+        wait=False,
+        before=None if streams.is_default(stream) else copy.take,
+        name="a copy on the device",
+        engine=streams.COMPUTE,
+        reads=(places.region(source),),
+        writes=(places.region(target),),
+    )
+
+
+class _Copy:
+    """Device memory is read when a copy starts, and what was read lands when it ends.
+
+    On the default stream nothing can come in between, so nothing is taken before it lands.
+    """
+
+    def __init__(self, target: np.ndarray, source: np.ndarray) -> None:
+        self._target, self._source = target, source
+
+    def take(self) -> None:
+        """The copy starts."""
+        self._source = self._source.copy()
+
+    def land(self) -> None:
+        """The copy ends."""
+        np.copyto(self._target, self._source, casting="unsafe")
 
 
 def poisoned(shape: Any, dtype: Any, strides: Any = None, order: str = "C") -> np.ndarray:

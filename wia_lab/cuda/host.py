@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wia_lab.cuda import streams
+from wia_lab.cuda import places, streams
 from wia_lab.cuda.arrays import DeviceNDArray, ManagedNDArray, MappedNDArray, poisoned
 from wia_lab.cuda.arrays import check_contiguous as _check_contiguous
 from wia_lab.cuda.devices import current_context
@@ -49,13 +49,16 @@ def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
 def pinned_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
 ) -> np.ndarray:
-    """A new host array in page-locked memory, undefined. The simulator's copies cost the same."""
-    return poisoned(shape, dtype, strides, order)
+    """A new host array in page-locked memory, undefined.
+
+    Copies of it in a stream let the host go on; on the simulator they take as long as others.
+    """
+    return _pinned(poisoned(shape, dtype, strides, order))
 
 
 def pinned_array_like(ary: Any) -> np.ndarray:
     """A new page-locked host array with the shape, type and order of `ary`."""
-    return _poisoned_like(ary)
+    return _pinned(_poisoned_like(ary))
 
 
 def mapped_array(
@@ -69,7 +72,7 @@ def mapped_array(
 ) -> MappedNDArray:
     """A new host array that kernels use in place. `portable` and `wc` only change its speed."""
     streams.resolve(stream)
-    return poisoned(shape, dtype, strides, order).view(MappedNDArray)
+    return _pinned(poisoned(shape, dtype, strides, order)).view(MappedNDArray)
 
 
 def mapped_array_like(
@@ -80,7 +83,7 @@ def mapped_array_like(
 ) -> MappedNDArray:
     """A new mapped array with the shape, type and order of `ary`."""
     streams.resolve(stream)
-    return _poisoned_like(ary).view(MappedNDArray)
+    return _pinned(_poisoned_like(ary)).view(MappedNDArray)
 
 
 def managed_array(
@@ -96,15 +99,22 @@ def managed_array(
     `attach_global` decides which devices may touch it: with one device, all may.
     """
     streams.resolve(stream)
-    return poisoned(shape, dtype, strides, order).view(ManagedNDArray)
+    return _pinned(poisoned(shape, dtype, strides, order)).view(ManagedNDArray)
 
 
 @contextmanager
 def pinned(*arylist: np.ndarray) -> Iterator[None]:
-    """Page-lock host arrays inside the ``with``. The simulator's copies cost the same."""
+    """Page-lock host arrays inside the ``with``; see `pinned_array`."""
     for each in arylist:
         _check_contiguous(each, "the array to pin")
-    yield
+    fresh = [each for each in arylist if not places.is_pinned(each)]
+    for each in fresh:
+        places.pin(each)
+    try:
+        yield
+    finally:
+        for each in fresh:
+            places.unpin(each)
 
 
 @contextmanager
@@ -176,6 +186,11 @@ def profile_start() -> None:
 
 def profile_stop() -> None:
     """Do nothing; see `profile_start`."""
+
+
+def _pinned(array: np.ndarray) -> np.ndarray:
+    places.pin(array)
+    return array
 
 
 def _poisoned_like(ary: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 
 from wia_lab.cuda import options as jit_options
-from wia_lab.cuda import policy, signatures, streams
+from wia_lab.cuda import signatures
 from wia_lab.cuda.arguments import Prepared, check_host_array
 from wia_lab.cuda.choice import backend
 from wia_lab.cuda.devices import get_current_device
@@ -171,7 +171,7 @@ class Kernel(Compiled):
         from wia_lab.cuda.freeze import frozen
         from wia_lab.simt.frontend import typeof
 
-        kinds = tuple(typeof(each) for each in values)
+        kinds = tuple(typeof(getattr(each, "memory", each)) for each in values)
         versions = self.__dict__.setdefault("_versions", {})
         if kinds not in versions:
             versions[kinds] = frozen(self.py_func)
@@ -218,37 +218,9 @@ class ConfiguredKernel:
                 check_host_array(value, name, self.kernel.name)
             self.kernel.hardware[c.grid, c.block, c.stream, c.shared_bytes](*args)
         else:
-            self._simulate(args, names)
+            from wia_lab.cuda.simulated import launch
 
-    def _simulate(self, args: Sequence[Any], names: Sequence[str]) -> None:
-        from wia_lab.simt.launch import run
-
-        c, kernel = self.configuration, self.kernel
-        jit_options.check_on_simulator(kernel.options, kernel.name)
-        prepared = Prepared(args, names, kernel.name)
-        values = prepared.values
-        if kernel.signatures:
-            values = signatures.convert(
-                signatures.choose(kernel.signatures, values, kernel.name), values
-            )
-
-        def work() -> Any:
-            report = run(
-                kernel.frozen(values),
-                c.grid,
-                c.block,
-                values,
-                shared_bytes=int(c.shared_bytes),
-                device=get_current_device().name,
-                debug=bool(kernel.options.get("debug")),
-            )
-            prepared.copy_back()
-            return report
-
-        report = streams.submit(
-            c.stream, work, lambda report: report.cost.seconds, wait=prepared.touches_host
-        )
-        policy.apply(report)
+            launch(self.kernel, self.configuration, args, names)
 
     def _check_bounds(self) -> None:
         """Refuse more threads than `launch_bounds` compiled the kernel for, as the driver does."""

@@ -1,7 +1,9 @@
 """What a launch does with the hazards that the simulator found in it.
 
 The mode is, in this order: the innermost ``with hazards(mode):``, the environment variable
-``WIA_LAB_HAZARDS``, or ``raise``.
+``WIA_LAB_HAZARDS``, or ``raise``. What a launch in a stream is found to have done wrong, and work
+of two streams that nothing orders, is told where the host waits for it, in the mode that holds
+there.
 
 ========  ==================================================================================
 raise     hazards of severity warning are `HazardWarning`s; any error raises `HazardError`,
@@ -22,9 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.errors import HazardError, HazardWarning, WiaLabError
+from wia_lab.timeline import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MODES = ("raise", "warn", "off")
 VARIABLE = "WIA_LAB_HAZARDS"
@@ -48,7 +51,12 @@ def current_mode() -> str:
 
 
 def apply(report: Any) -> None:
-    """Warn or raise for the hazards of `report`, as the current mode says.
+    """Warn or raise for the hazards of `report`, as the current mode says."""
+    judge(report.hazards, report)
+
+
+def judge(hazards: Sequence[Any], report: Any) -> None:
+    """Warn or raise for `hazards`, as the current mode says; `report` goes with the error.
 
     Raises
     ------
@@ -57,10 +65,10 @@ def apply(report: Any) -> None:
         sentence and how many more there are.
     """
     mode = current_mode()
-    if mode == "off" or not report.hazards:
+    if mode == "off" or not hazards:
         return
-    errors = [each for each in report.hazards if each.severity == "error"]
-    others = [each for each in report.hazards if each.severity != "error"]
+    errors = [each for each in hazards if each.severity == "error"]
+    others = [each for each in hazards if each.severity != "error"]
     level = caller_level()
     for hazard in others if mode == "raise" else [*errors, *others]:
         warnings.warn(HazardWarning(hazard), stacklevel=level)
@@ -74,6 +82,14 @@ def caller_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def caller_site() -> Site:
+    """The user's line that called into this package."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as above
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return Site(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _summary(errors: list[Any]) -> str:

@@ -1,78 +1,55 @@
-"""Streams and events of the simulated device, and the clock they run on.
+"""Streams and events of the simulated device, on the simulated clock of `wia_lab.timeline`.
 
-This is the one place where work on the simulated device is ordered: copies, launches and
-allocations all go through `submit`. A stream runs its work in the order given, and starts a piece
-no earlier than the host submitted it. The default stream waits for every other stream, and they
-for it, as CUDA's legacy default stream does. Each piece takes the seconds that its caller names
-(the cost model's, or bytes over the link's bandwidth); host code takes none, except that a query
-costs one microsecond, so that polling ends. The effect of a piece is there as soon as it is
-submitted: only its time is simulated.
+Copies, launches and marks all go through `enqueue`. Work on the default stream is done when it is
+submitted, after all that it waits for; work on another stream when its turn comes, at the latest
+when the host waits for it. What nothing orders is told then too, as hazards are; see
+`wia_lab.cuda.policy`. Host code takes no simulated time, except that a query takes one microsecond,
+so that polling ends.
 """
 
 from __future__ import annotations
 
-import itertools
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from wia_lab.cuda import policy
 from wia_lab.cuda.errors import CudaAPIError, NotOnSimulatorError
+from wia_lab.simt.hazards.found import Hazard
+from wia_lab.timeline import Engine, Outcome, Region, Site, StreamHazard, Timeline, Work
+from wia_lab.timeline import Event as Mark
 
-QUERY_SECONDS = 1e-6
-_numbers = itertools.count(1)
+QUERY = 1_000  # ns
+UPLOAD = Engine("upload", 0)
+DOWNLOAD = Engine("download", 0)
+COMPUTE = Engine("compute", 0)
 
-
-class Clock:
-    """Simulated time of the host and of the device, in seconds.
-
-    Attributes
-    ----------
-    host
-        The host's time.
-    device
-        When all work submitted so far has ended.
-    streams
-        The streams in use, which the default stream and they wait for.
-    """
-
-    def __init__(self) -> None:
-        self.host = 0.0
-        self.device = 0.0
-        self.streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-
-    def wait_for(self, moment: float) -> None:
-        """Block the host until `moment`."""
-        self.host = max(self.host, moment)
+_timeline = Timeline(host_call=0, keep=False)
+_found: list[tuple[Any, Sequence[Any]]] = []  # reports of launches that ran, and their hazards
+_in_callback = False
 
 
 class Stream:
-    """A queue of work that runs in order on the simulated device.
+    """A queue of work that runs in order on the simulated device."""
 
-    Attributes
-    ----------
-    end
-        When the work submitted so far ends, in seconds of simulated time.
-    """
-
-    def __init__(self, clock: Clock, name: str | None = None) -> None:
-        self.handle = next(_numbers)
-        self.end = 0.0
+    def __init__(self, name: str | None = None, *, legacy: bool = False) -> None:
+        self.queue = _timeline.stream(legacy=legacy)
+        self.handle = self.queue.number
+        self.name = self.queue.name = name or f"CUDA stream {self.handle}"
         self.external = False
-        self._clock = clock
-        self._name = name or f"CUDA stream {self.handle}"
-        clock.streams.add(self)
+        weakref.finalize(self, _timeline.retire, self.queue).atexit = False
 
     def __repr__(self) -> str:
-        return f"<{self._name} on the simulator>"
+        return f"<{self.name} on the simulator>"
 
     def __int__(self) -> int:
         return self.handle
 
     def synchronize(self) -> None:
         """Block the host until the work submitted to this stream has ended."""
-        self._clock.wait_for(self.end)
+        _wait(self.queue)
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -83,43 +60,61 @@ class Stream:
     def add_callback(self, callback: Callable[[Any, int, Any], None], arg: Any = None) -> None:
         """Call ``callback(stream, status, arg)`` once the work submitted so far has ended.
 
-        An exception in it becomes a warning, as on hardware.
+        An exception in it becomes a warning, as on hardware. It must not use CUDA itself.
         """
-        try:
-            callback(self, 0, arg)
-        except Exception as error:
-            warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
+
+        def call() -> None:
+            global _in_callback  # noqa: PLW0603 - the one host thread that callbacks run in
+            _in_callback = True
+            try:
+                callback(self, 0, arg)
+            except Exception as error:
+                warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
+            finally:
+                _in_callback = False
+
+        enqueue(self, Work("callback", action=call, kind="host"), wait=False)
 
 
 class Event:
     """A mark in a stream; `timing=False` makes one that cannot be timed."""
 
-    def __init__(self, clock: Clock, *, timing: bool = True) -> None:
+    def __init__(self, *, timing: bool = True) -> None:
         self.timing = timing
-        self._clock = clock
-        self._time: float | None = None
+        self._mark = Mark()
 
     def __repr__(self) -> str:
-        when = "not recorded" if self._time is None else f"at {self._time * 1e3:.6f} ms"
+        when = "not recorded"
+        if (operation := self._mark.operation) is not None:
+            when = "pending" if operation.end is None else f"at {operation.end / 1e6:.6f} ms"
         return f"<CUDA event, {when}, on the simulator>"
 
     def record(self, stream: Any = 0) -> None:
         """Mark the point after the work submitted so far to `stream`."""
-        self._time = max(_ready(stream), self._clock.host)
+        _refuse_in_callback()
+        _timeline.record(self._mark, resolve(stream).queue)
 
     def query(self) -> bool:
         """Whether the marked work has ended; an event never recorded counts as done."""
-        self._clock.host += QUERY_SECONDS
-        return self._time is None or self._time <= self._clock.host
+        _refuse_in_callback()
+        _timeline.now += QUERY
+        if not _timeline.query(self._mark):
+            return False
+        _deliver()
+        return True
 
     def synchronize(self) -> None:
         """Block the host until the marked work has ended."""
-        self._clock.wait_for(self._time or 0.0)
+        _wait(self._mark)
 
     def wait(self, stream: Any = 0) -> None:
-        """Hold later work of `stream` until the marked work has ended; the host goes on."""
+        """Hold later work of `stream` until the marked work has ended; the host goes on.
+
+        An event never recorded holds nothing, as on hardware.
+        """
         target = resolve(stream)
-        target.end = max(target.end, self._time or 0.0)
+        if self._mark.is_recorded:
+            _timeline.wait(target.queue, self._mark)
 
     def elapsed_time(self, evtend: Event) -> float:
         """Milliseconds of simulated time from this event to `evtend`.
@@ -130,52 +125,91 @@ class Event:
             CUDA_ERROR_INVALID_HANDLE when either was not recorded or is not for timing;
             CUDA_ERROR_NOT_READY when either has not happened yet: synchronise first.
         """
-        for each in (self, evtend):
-            if each._time is None or not each.timing:  # noqa: SLF001 - of the same class
-                raise CudaAPIError(
-                    "CUDA_ERROR_INVALID_HANDLE",
-                    f"{each!r} has no time: make it with cuda.event() and record it first",
-                )
-            if each._time > self._clock.host:  # noqa: SLF001
-                raise CudaAPIError(
-                    "CUDA_ERROR_NOT_READY",
-                    f"{each!r} has not happened yet: call its synchronize() first",
-                )
-        return (evtend._moment() - self._moment()) * 1e3
+        return (evtend._moment() - self._moment()) / 1e6
 
-    def _moment(self) -> float:
-        return self._time or 0.0
+    def _moment(self) -> int:
+        """Nanoseconds of the simulated clock."""
+        operation = self._mark.operation
+        if operation is None or not self.timing:
+            raise CudaAPIError(
+                "CUDA_ERROR_INVALID_HANDLE",
+                f"{self!r} has no time: make it with cuda.event() and record it first",
+            )
+        if operation.end is None or operation.end > _timeline.now:
+            raise CudaAPIError(
+                "CUDA_ERROR_NOT_READY",
+                f"{self!r} has not happened yet: call its synchronize() first",
+            )
+        return operation.end
 
 
-_clock = Clock()
-_default = Stream(_clock, "Default CUDA stream")
-_per_thread = Stream(_clock, "Per-thread default CUDA stream")
+_default = Stream("Default CUDA stream", legacy=True)
+_per_thread = Stream("Per-thread default CUDA stream")
+
+
+def enqueue(stream: Any, work: Work, *, wait: bool) -> None:
+    """Submit `work` to `stream`, 0 for the default one; with `wait` the host waits for its end.
+
+    Raises
+    ------
+    HazardError
+        Where the host waits, or the default stream does: what was found wrong until then.
+    BaseException
+        What failed, likewise.
+    """
+    _refuse_in_callback()
+    target = resolve(stream)
+    operation = _timeline.submit(target.queue, work)
+    if wait:
+        _wait(target.queue)
+    elif target is _default and work.kind != "host":
+        _timeline.finish(operation)
+        _deliver()
 
 
 def submit(
-    stream: Any, work: Callable[[], Any], seconds: float | Callable[[Any], float], *, wait: bool
-) -> Any:
-    """Run `work` on `stream` (0 for the default one), for which it takes `seconds`.
+    stream: Any,
+    work: Callable[[], Any],
+    seconds: float,
+    *,
+    wait: bool,
+    before: Callable[[], None] | None = None,
+    name: str = "work",
+    engine: Engine | None = None,
+    reads: tuple[Region, ...] = (),
+    writes: tuple[Region, ...] = (),
+) -> None:
+    """Submit `work`, which takes `seconds` and is done at their end, `before` at their start."""
+    outcome = Outcome(nanoseconds(seconds), reads, writes)
 
-    `seconds` may be a function of what `work` returns. With `wait` the host waits for the end.
-    Returns what `work` returns; if it raises, no time passes.
-    """
-    target = resolve(stream)
-    result = work()
-    occupy(target, seconds(result) if callable(seconds) else seconds)
-    if wait:
-        _clock.wait_for(target.end)
-    return result
+    def begin() -> Outcome:
+        if before is not None:
+            before()
+        return outcome
+
+    enqueue(
+        stream,
+        Work(
+            name,
+            engines=(engine,) if engine else (),
+            action=work,
+            begin=begin,
+            kind="copy",
+            site=policy.caller_site(),
+        ),
+        wait=wait,
+    )
 
 
-def occupy(stream: Any, seconds: float) -> None:
-    """Let `stream` be busy for `seconds`, from when it, and the host, are ready."""
-    target = resolve(stream)
-    target.end = max(_ready(target), _clock.host) + seconds
-    _clock.device = max(_clock.device, target.end)
-    if target is _default:
-        for each in _clock.streams:
-            each.end = max(each.end, target.end)
+def nanoseconds(seconds: float) -> int:
+    """Ticks of the simulated clock."""
+    return round(seconds * 1e9)
+
+
+def found(report: Any, hazards: Sequence[Any]) -> None:
+    """Keep what a launch did wrong until the host waits."""
+    if hazards:
+        _found.append((report, hazards))
 
 
 def resolve(stream: Any) -> Stream:
@@ -187,14 +221,19 @@ def resolve(stream: Any) -> Stream:
     raise TypeError(f"stream is {stream!r}: give a stream made by cuda.stream(), or 0")
 
 
+def is_default(stream: Any) -> bool:
+    """Whether `stream` means the default stream."""
+    return resolve(stream) is _default
+
+
 def synchronize() -> None:
     """Block the host until all work submitted to the device has ended."""
-    _clock.wait_for(_clock.device)
+    _wait(None)
 
 
 def stream() -> Stream:
     """A new stream."""
-    return Stream(_clock)
+    return Stream()
 
 
 def default_stream() -> Stream:
@@ -219,7 +258,7 @@ def external_stream(ptr: int) -> Stream:
 
 def event(timing: bool = True) -> Event:
     """A new event, which has not happened."""
-    return Event(_clock, timing=timing)
+    return Event(timing=timing)
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
@@ -227,6 +266,40 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
     return evtstart.elapsed_time(evtend)
 
 
-def _ready(stream: Any) -> float:
-    target = resolve(stream)
-    return _clock.device if target is _default else target.end
+def _wait(target: Any) -> None:
+    """Let the host wait, and tell what was found wrong until then."""
+    _refuse_in_callback()
+    _timeline.synchronize(target)
+    _deliver()
+
+
+def _deliver() -> None:
+    """Raise what failed; warn of hazards, or raise them, all that are known in one."""
+    _timeline.raise_failure(*_timeline.streams)
+    races = [_hazard(each) for each in _timeline.order.take()]
+    launches = list(_found)
+    _found.clear()
+    if races or launches:
+        report = launches[0][0] if launches else None
+        policy.judge([*(each for _, told in launches for each in told), *races], report)
+
+
+def _hazard(race: StreamHazard) -> Hazard:
+    first, second = race.first_site, race.second_site
+    return Hazard(
+        kind="race",
+        severity="error",
+        line=second.line if isinstance(second, Site) else 0,
+        other_line=first.line if isinstance(first, Site) else None,
+        message=race.message,
+        array=race.buffer,
+        file=second.file if isinstance(second, Site) else "",
+    )
+
+
+def _refuse_in_callback() -> None:
+    if _in_callback:
+        raise CudaAPIError(
+            "CUDA_ERROR_NOT_PERMITTED",
+            "a stream callback used CUDA, which it must not: let it set a flag that the host reads",
+        )

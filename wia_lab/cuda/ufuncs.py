@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wia_lab.cuda import signatures
+from wia_lab.cuda import signatures, streams
 from wia_lab.cuda.arrays import DeviceNDArray, poisoned
 from wia_lab.cuda.kernel import Kernel, jit
 
@@ -36,6 +36,7 @@ class Vectorized:
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """Apply the function; `out` receives the result when it is given."""
+        _wait_for(args, stream)
         arrays = [_memory(each) for each in args]
         signature = _fitting(self._signatures, [each.dtype for each in arrays], self.__name__)  # type: ignore[attr-defined]
         kinds = [np.dtype(str(each)) for each in signature.arguments]
@@ -51,6 +52,7 @@ class Vectorized:
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
         """Combine the elements of a 1-D array in pairs, until one is left."""
+        _wait_for([arg], stream)
         values = _memory(arg)
         if values.ndim != 1 or values.size == 0:
             raise TypeError(f"reduce takes a 1-D array that is not empty, not shape {values.shape}")
@@ -72,6 +74,7 @@ class GeneralizedVectorized:
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
         """Apply the function; `out` receives the result when it is given."""
+        _wait_for(args, stream)
         arrays = [_memory(each) for each in args[: len(self._inputs)]]
         outs = list(args[len(self._inputs) :]) or ([] if out is None else [out])
         signature = _fitting(self._signatures, [each.dtype for each in arrays], self.__name__)  # type: ignore[attr-defined]
@@ -216,6 +219,12 @@ def _fitting(
         f"No matching version of {name} for {', '.join(map(str, kinds))}: it has "
         f"{' or '.join(map(str, given))}"
     )
+
+
+def _wait_for(args: Sequence[Any], stream: Any) -> None:
+    """Device arrays are read here, after what `stream` was given before."""
+    if any(isinstance(each, DeviceNDArray) for each in args):
+        streams.submit(stream, lambda: None, 0.0, wait=True)
 
 
 def _memory(value: Any) -> np.ndarray:

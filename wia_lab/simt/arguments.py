@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wia_lab.simt.program import Program
 
 FIRST_ADDRESS = 1 << 20
+ADDRESS_BITS = (1 << 63) - 1  # a simulated array's address may have the highest bit, as a mark
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Binder:
         if isinstance(memory, (np.ndarray, np.void)):
             interface = {} if memory is value else value.__cuda_array_interface__
             array = memory if isinstance(memory, np.ndarray) else np.array(memory).reshape(1)
-            address = interface["data"][0] if interface else None
+            address = interface["data"][0] & ADDRESS_BITS if interface else None
             self.arrays.append(_Array(name, array, address, written))
 
     def _value(self, value: Any, kind: types.Type, arrays: Any) -> Any:

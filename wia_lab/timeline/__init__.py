@@ -11,7 +11,7 @@ from __future__ import annotations
 from wia_lab.timeline.machine import Route, VirtualDevice, VirtualMachine, virtual_machine
 from wia_lab.timeline.order import Buffer, Order, Region, StreamHazard
 from wia_lab.timeline.schedule import Fault, Timeline, TimelineError
-from wia_lab.timeline.work import Engine, Event, Operation, Stream, Work
+from wia_lab.timeline.work import Engine, Event, Operation, Outcome, Site, Stream, Work
 
 __all__ = [
     "Buffer",
@@ -20,8 +20,10 @@ __all__ = [
     "Fault",
     "Operation",
     "Order",
+    "Outcome",
     "Region",
     "Route",
+    "Site",
     "Stream",
     "StreamHazard",
     "Timeline",

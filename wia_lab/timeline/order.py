@@ -9,6 +9,12 @@ write, that no such chain orders are a hazard, whatever the simulated clock made
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from wia_lab.timeline.work import Site
 
 Clock = dict[str, int]
 """Actor → number of its operations that have happened before."""
@@ -32,22 +38,53 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Bytes `low` to `high`, the last not included."""
+    """Bytes `low` to `high`, the last not included; of these only `runs`, where they are given.
+
+    `runs` is an integer array of shape (n, 2): first byte and the one after the last of each run,
+    sorted, none touching another.
+    """
 
     buffer: Buffer
     low: int
     high: int
+    runs: np.ndarray | None = field(default=None, compare=False)
+
+    @property
+    def all_runs(self) -> np.ndarray:
+        """Its runs; one where none are given."""
+        return np.array([[self.low, self.high]]) if self.runs is None else self.runs
+
+    def overlap(self, other: Region) -> tuple[int, int] | None:
+        """The first bytes, low and high, that both hold; None where there are none."""
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        if low >= high:
+            return None
+        if self.runs is None and other.runs is None:
+            return low, high
+        mine, theirs = self.all_runs, other.all_runs
+        met = np.searchsorted(theirs[:, 1], mine[:, 0], side="right")  # the first that ends later
+        near = np.minimum(met, len(theirs) - 1)
+        hits = np.flatnonzero((met < len(theirs)) & (theirs[near, 0] < mine[:, 1]))
+        if not hits.size:
+            return None
+        first, second = mine[hits[0]], theirs[near[hits[0]]]
+        return int(max(first[0], second[0])), int(min(first[1], second[1]))
+
+    def covers(self, other: Region) -> bool:
+        """Whether it surely holds all bytes of `other`."""
+        if self.runs is not None and not np.array_equal(self.runs, other.all_runs):
+            return False
+        return self.low <= other.low and other.high <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
     actor: str
     stamp: int
-    low: int
-    high: int
+    region: Region
     is_write: bool
     who: str
-    site: str
+    site: Site | str
 
     def is_before(self, clock: Clock) -> bool:
         return clock.get(self.actor, 0) >= self.stamp
@@ -55,7 +92,7 @@ class _Access:
 
 @dataclass(frozen=True, slots=True)
 class StreamHazard:
-    """Two accesses that nothing orders."""
+    """Two accesses that nothing orders; sites are where in the source each was submitted."""
 
     kind: str  # "race"
     message: str
@@ -64,6 +101,8 @@ class StreamHazard:
     second: str
     low: int
     high: int
+    first_site: Site | str = ""
+    second_site: Site | str = ""
 
 
 class Order:
@@ -73,6 +112,12 @@ class Order:
         self.host: Clock = {}
         self.hazards: list[StreamHazard] = []
         self._told: set[tuple[str, str, str]] = set()
+
+    def take(self) -> list[StreamHazard]:
+        """The hazards found, which are forgotten: the same cause will be told again."""
+        found, self.hazards = self.hazards, []
+        self._told.clear()
+        return found
 
     def step(self, clock: Clock, actor: str) -> int:
         """The actor does its next thing; its number."""
@@ -94,43 +139,42 @@ class Order:
         reads: tuple[Region, ...],
         writes: tuple[Region, ...],
         who: str,
-        site: str = "",
+        site: Site | str = "",
     ) -> None:
         """Note the accesses of one operation, and compare them with what is not ordered before."""
         for regions, is_write in ((reads, False), (writes, True)):
             for region in regions:
-                self._note(
-                    region.buffer,
-                    _Access(actor, stamp, region.low, region.high, is_write, who, site),
-                    clock,
-                )
+                self._note(_Access(actor, stamp, region, is_write, who, site), clock)
 
-    def _note(self, buffer: Buffer, new: _Access, clock: Clock) -> None:
+    def _note(self, new: _Access, clock: Clock) -> None:
         kept = []
+        buffer = new.region.buffer
         for old in buffer.accesses:
-            overlaps = old.low < new.high and new.low < old.high
             ordered = old.is_before(clock)
-            if overlaps and not ordered and (old.is_write or new.is_write):
-                self._report(buffer, old, new)
-            covered = new.low <= old.low and old.high <= new.high
+            if not ordered and (old.is_write or new.is_write):
+                self._compare(old, new)
             same = old.actor == new.actor and old.is_write == new.is_write
-            if not (ordered and covered and (new.is_write or same)):
+            if not (ordered and (new.is_write or same) and new.region.covers(old.region)):
                 kept.append(old)
         kept.append(new)
         buffer.accesses = kept
 
-    def _report(self, buffer: Buffer, old: _Access, new: _Access) -> None:
-        cause = (buffer.name, old.who, new.who)
-        if cause in self._told:
+    def _compare(self, old: _Access, new: _Access) -> None:
+        both = old.region.overlap(new.region)
+        name = new.region.buffer.name
+        cause = (name, old.who, new.who)
+        if both is None or cause in self._told:
             return
         self._told.add(cause)
-        low, high = max(old.low, new.low), min(old.high, new.high)
-        what = f"bytes {low:,} to {high - 1:,} of {buffer.name}"
+        low, high = both
+        what = f"bytes {low:,} to {high - 1:,} of {name}"
         message = (
             f"{_said(new)} {_verb(new)} {what}, which {_said(old)} {_verb(old)}, and nothing "
             f"orders the two: {_remedy(old, new)}"
         )
-        self.hazards.append(StreamHazard("race", message, buffer.name, old.who, new.who, low, high))
+        self.hazards.append(
+            StreamHazard("race", message, name, old.who, new.who, low, high, old.site, new.site)
+        )
 
 
 def _said(access: _Access) -> str:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wia_lab.errors import WiaLabError
-from wia_lab.timeline.order import HOST, Order, Region
-from wia_lab.timeline.work import Event, Operation, Stream, Work
+from wia_lab.timeline.order import HOST, Clock, Order, Region
+from wia_lab.timeline.work import Event, Operation, Outcome, Stream, Work
 
 HOST_CALL = 2_000
 """Nanoseconds that a call costs the host."""
@@ -56,7 +56,8 @@ class Timeline:
 
     def __post_init__(self) -> None:
         self._number = 0
-        self._unfinished = 0
+        self._streams_made = 0
+        self._retired: Clock = {}  # what was done on streams that are gone
         self._starts: list[tuple[int, int, int, Operation]] = []
         self._ends: list[tuple[int, int, Operation]] = []
 
@@ -72,7 +73,9 @@ class Timeline:
         blocking: bool = True,
     ) -> Stream:
         """A new stream."""
-        number = len(self.streams) + 1
+        self._drop_retired()
+        self._streams_made += 1
+        number = self._streams_made
         made = Stream(number, name or f"stream {number}", device, priority, legacy, blocking)
         self.streams.append(made)
         return made
@@ -85,23 +88,57 @@ class Timeline:
         self._number += 1
         operation = Operation(self._number, work, stream, self.now, tuple(waits))
         self.order.join(stream.clock, self.order.host)
-        stamp = self.order.step(stream.clock, stream.actor)
-        if work.reads or work.writes:
-            who = f"{work.name} on {stream.name}"
-            self.order.access(
-                stream.actor, stamp, stream.clock, work.reads, work.writes, who, work.site
-            )
+        operation.stamp = self.order.step(stream.clock, stream.actor)
+        if work.begin is not None:
+            operation.clock = dict(stream.clock)
+        self._note(operation, stream.clock, work)
         stream.queue.append(operation)
         stream.last = operation
-        self._unfinished += 1
         if len(stream.queue) == 1:
             self._consider(stream)
         self._run(until=self.now)
         return operation
 
+    def _note(self, operation: Operation, clock: Clock, touched: Work | Outcome) -> None:
+        """Compare what an operation touches with what came before."""
+        if touched.reads or touched.writes:
+            stream, work = operation.stream, operation.work
+            self.order.access(
+                stream.actor,
+                operation.stamp,
+                clock,
+                touched.reads,
+                touched.writes,
+                f"{work.name} on {stream.name}",
+                work.site,
+            )
+
+    def finish(self, operation: Operation) -> None:
+        """Simulate until an operation has ended, while the host goes on.
+
+        For callers whose host cannot see, between now and the operation's end, that its effects
+        are there already. What is submitted later starts no earlier than it has ended.
+        """
+        self._run(until=None, goal=operation)
+
+    def retire(self, stream: Stream) -> None:
+        """Nobody will submit to the stream again: forget it once its work has ended."""
+        stream.is_retired = True
+
+    def _drop_retired(self) -> None:
+        kept = []
+        for stream in self.streams:
+            if stream.is_retired and stream.is_drained:
+                self.order.join(self._retired, stream.clock)
+            else:
+                kept.append(stream)
+        self.streams = kept
+
     def _legacy_waits(self, stream: Stream) -> list[Operation]:
         """The default stream waits for the others, and they for it."""
         waits = []
+        if stream.legacy:
+            self.order.join(stream.clock, self._retired)
         for other in self.streams:
             if other is stream or other.device != stream.device or other.last is None:
                 continue
@@ -145,11 +182,17 @@ class Timeline:
         )
 
     def query(self, target: Stream | Event) -> bool:
-        """Whether what was submitted before has ended by now. Costs the host a call."""
+        """Whether what was submitted before has ended by now. Costs the host a call.
+
+        A host that has seen it ended comes after it.
+        """
         self.now += self.host_call
         self._run(until=self.now)
         last = target.last if isinstance(target, Stream) else target.operation
-        return last is None or last.is_done
+        ended = last is None or (last.end is not None and last.end <= self.now)
+        if ended:
+            self.order.join(self.order.host, target.clock)
+        return ended
 
     def synchronize(self, target: Stream | Event | None = None) -> None:
         """Let the host wait for a stream, an event, or for everything.
@@ -160,13 +203,7 @@ class Timeline:
             What failed in the stream waited for, once.
         """
         self.now += self.host_call
-        if target is None:
-            targets = [stream.last for stream in self.streams if stream.last is not None]
-            clocks = [stream.clock for stream in self.streams]
-        elif isinstance(target, Stream):
-            targets, clocks = [target.last] if target.last else [], [target.clock]
-        else:
-            targets, clocks = [target.operation] if target.operation else [], [target.clock]
+        targets, clocks = self._targets(target)
         for operation in targets:
             self._run(until=None, goal=operation)
         for operation in targets:
@@ -174,10 +211,24 @@ class Timeline:
         for clock in clocks:
             self.order.join(self.order.host, clock)
         self._run(until=self.now)
-        for operation in targets:
-            if operation.error is not None:
-                error, operation.error = operation.error, None
-                raise error
+        self.raise_failure(*(operation.stream for operation in targets))
+        if target is None:
+            self._drop_retired()
+
+    def _targets(self, target: Stream | Event | None) -> tuple[list[Operation], list[Clock]]:
+        """The last operations to wait for, and what the host comes after then."""
+        if isinstance(target, Event):
+            return ([target.operation] if target.operation else []), [target.clock]
+        streams = self.streams if target is None else [target]
+        lasts = [stream.last for stream in streams if stream.last is not None]
+        clocks = [stream.clock for stream in streams]
+        return lasts, clocks if target is not None else [*clocks, self._retired]
+
+    def raise_failure(self, *streams: Stream) -> None:
+        """Raise what failed first in one of `streams` and was not raised yet, if anything did."""
+        for stream in streams:
+            if stream.failures:
+                raise stream.failures.pop(0)
 
     # The clock
 
@@ -227,29 +278,43 @@ class Timeline:
             self._push(operation, free)
             return
         operation.start = ready
-        end = ready + operation.work.duration
-        for engine in engines:
-            engine.free_at = end
-            engine.busy += operation.work.duration
-        heapq.heappush(self._ends, (end, operation.number, operation))
+        try:
+            if operation.work.begin is not None:
+                operation.outcome = operation.work.begin()
+        except Exception as error:
+            operation.error = error
+        finally:  # an interrupt too leaves an operation that ends, so that the stream goes on
+            end = ready + operation.duration
+            for engine in engines:
+                engine.free_at = end
+                engine.busy += operation.duration
+            heapq.heappush(self._ends, (end, operation.number, operation))
 
     def _finish(self, operation: Operation) -> None:
-        operation.end = (operation.start or 0) + operation.work.duration
-        self._unfinished -= 1
-        operation.error = self._fault(operation)
-        if operation.error is None and operation.work.action is not None:
-            try:
-                operation.work.action()
-            except Exception as error:
-                operation.error = error
-        if self.keep:
-            self.finished.append(operation)
-        stream = operation.stream
+        operation.end = (operation.start or 0) + operation.duration
+        stream, work = operation.stream, operation.work
         stream.queue.popleft()
-        self._consider(stream)
-        for follower in operation.followers:
-            self._consider(follower)
-        operation.followers.clear()
+        if operation.outcome is not None:
+            self._note(operation, operation.clock, operation.outcome)
+        operation.error = operation.error or self._fault(operation)
+        # What it held of the caller's must not live as long as the stream's last operation does.
+        operation.work = replace(work, begin=None, action=None)
+        operation.clock, operation.waits = {}, ()
+        began = work.begin is None or operation.outcome is not None
+        try:
+            if work.action is not None and began and operation.error is None:
+                work.action()
+        except Exception as error:
+            operation.error = error
+        finally:
+            if operation.error is not None:
+                stream.failures.append(operation.error)
+            if self.keep:
+                self.finished.append(operation)
+            self._consider(stream)
+            for follower in operation.followers:
+                self._consider(follower)
+            operation.followers.clear()
 
     def _fault(self, operation: Operation) -> BaseException | None:
         for fault in self.faults:

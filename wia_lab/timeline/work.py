@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from wia_lab.timeline.order import Clock, Region
@@ -24,6 +24,25 @@ class Engine:
         return f"<engine {self.name}>"
 
 
+class Site(NamedTuple):
+    """A line of the caller's source."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What work says of itself as it starts: nanoseconds, and the memory it touches."""
+
+    duration: int
+    reads: tuple[Region, ...] = ()
+    writes: tuple[Region, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """One piece of work, before it is submitted.
@@ -36,13 +55,18 @@ class Work:
         Nanoseconds on its engines.
     engines : tuple of Engine
         All are taken for the whole duration; none for a mark that takes no time.
+    begin : callable, optional
+        Called when the work starts, for work that knows only then how long it takes and what it
+        touches: its `Outcome` stands in for `duration`, `reads` and `writes`. Accesses told so are
+        compared in the order in which work ends, those of `reads` and `writes` when it is
+        submitted: a timeline's accesses must all be told one way, or races can be missed.
     action : callable, optional
         Done when the work ends.
     reads, writes : tuple of Region
         Memory that the action touches, for the order check.
     kind : str
         "copy", "kernel", "host", "mark", …: for pictures and statistics.
-    site : str
+    site : Site or str
         Where in the caller's source it was submitted.
     """
 
@@ -53,7 +77,8 @@ class Work:
     reads: tuple[Region, ...] = ()
     writes: tuple[Region, ...] = ()
     kind: str = "mark"
-    site: str = ""
+    site: Site | str = ""
+    begin: Callable[[], Outcome] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -68,12 +93,20 @@ class Operation:
     start: int | None = None
     end: int | None = None
     error: BaseException | None = None
+    stamp: int = 0  # its number among what its stream did
+    clock: Clock = field(default_factory=dict)  # what happened before it; kept for `begin` alone
+    outcome: Outcome | None = None
     followers: list[Stream] = field(default_factory=list)  # streams whose head waits for this
 
     @property
     def is_done(self) -> bool:
         """Whether it has ended, well or not."""
         return self.end is not None
+
+    @property
+    def duration(self) -> int:
+        """Nanoseconds; of work that tells only as it starts, 0 before."""
+        return self.work.duration if self.outcome is None else self.outcome.duration
 
     def __repr__(self) -> str:
         when = "not started" if self.start is None else f"{self.start:,} ns"
@@ -94,6 +127,13 @@ class Stream:
     last: Operation | None = None
     clock: Clock = field(default_factory=dict)  # what happens before the next operation
     pending_waits: list[Operation] = field(default_factory=list)
+    failures: list[BaseException] = field(default_factory=list)  # not yet raised to who waits
+    is_retired: bool = False  # nobody will submit to it again
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether all its work has ended and nothing of it is left to tell."""
+        return not (self.queue or self.failures)
 
     @property
     def actor(self) -> str:
