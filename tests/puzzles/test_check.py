@@ -91,6 +91,28 @@ class TestCheck:
         """A loop whose condition nobody will change is an error, not a hang."""
         assert judge(START, spins, on_hardware=False).diagnosis.kind == "no-progress"
 
+    @pytest.mark.parametrize(
+        ("loop", "lines"),
+        [
+            ("while True:\n        out[0] = 1", {5, 6}),
+            (
+                "k = 0\n    while k < 10:\n        if i < out.size:\n            out[i] = a[i]",
+                {6, 7, 8},
+            ),
+        ],
+        ids=["while-true", "counter-forgotten"],
+    )
+    def test_a_loop_that_never_ends_is_stopped(self, loop, lines):
+        """A loop that goes on for ever is stopped after seconds, with a line of the loop."""
+        source = f"@cuda.jit\ndef square(out, a):\n    i = cuda.grid(1)\n    {loop}\n"
+        source = f"\n{source}"
+        namespace = {"cuda": cuda}
+        exec(source, namespace)
+        found = judge(START, namespace["square"], on_hardware=False).diagnosis
+        assert found.kind == "no-progress"
+        assert found.line in lines
+        assert "look for a loop that never ends" in found.text
+
 
 class TestHardware:
     """The second judge, its process replaced."""

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.puzzle import Run
-from wia_lab.puzzles.recorders import FlightRecorder, WriterRecorder
+from wia_lab.puzzles.recorders import FlightRecorder, StepLimit, WriterRecorder
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ DEVICE = "H200"
 def execute(function: FunctionType, case: Case) -> Run:
     """Launch `function` on copies of the case's arrays and record what a judge needs.
 
-    Whatever the simulator raises (a typing error, a launch error, a limit) passes through.
+    Whatever the simulator raises (a typing error, a launch error, a limit) passes through; a launch
+    that does not end is stopped with a RefusedError.
     """
     arguments = {name: array.copy() for name, array in case.arguments.items()}
     names = dict(zip(inspect.signature(function).parameters, arguments, strict=True))
@@ -37,7 +38,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         tuple(arguments.values()),
         shared_bytes=0,
         device=DEVICE,
-        listeners=[writers, flight],
+        listeners=[writers, flight, StepLimit()],
     )
     return Run(
         case=case,

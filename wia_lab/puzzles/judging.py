@@ -150,6 +150,8 @@ def _run(function: FunctionType, case: Case) -> Run | Diagnosis:
     """Run one case; whatever stops a launch becomes a diagnosis."""
     try:
         return execute(function, case)
+    except RefusedError as error:
+        return replace(error.diagnosis, text=f"With {case.name}: {error.diagnosis.text}")
     except SimulationLimit as error:
         return Diagnosis("limit", f"With {case.name}: {error}")
     except LaunchError as error:

@@ -1,16 +1,23 @@
-"""Listeners of the judge: who wrote each output cell, and what was in flight when."""
+"""Listeners of the judge: who wrote each output cell, what was in flight when, what never ends."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wia_lab.puzzles.answer import RefusedError
 from wia_lab.puzzles.puzzle import Flight, Writers
 from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, Site
 
+if TYPE_CHECKING:
+    from wia_lab.simt.program import Segment
+
 WARP = 32
+MOST_STEPS = 20_000
+"""Straight pieces of code that one launch of a check may run: seconds. Answers need hundreds."""
 
 
 class WriterRecorder(Listener):
@@ -92,3 +99,21 @@ class FlightRecorder(Listener):
             return {to: counter[of] for of, to in names.items()}
 
         return Flight(renamed(self.elements), renamed(self.overlapped), renamed(self.alone))
+
+
+class StepLimit(Listener):
+    """Stops a launch that goes on for longer than an answer can need."""
+
+    def __init__(self, most: int = MOST_STEPS) -> None:
+        self.most = self.left = most
+
+    def on_segment(self, segment: Segment, active: Lanes) -> None:  # type: ignore[override]  # noqa: ARG002
+        self.left -= 1
+        if self.left < 0:
+            line = segment.lines[-1] if segment.lines else segment.site.line
+            raise RefusedError(
+                "no-progress",
+                f"line {line} still runs after {self.most:,} steps: look for a loop that never "
+                "ends. What in it makes its condition false?",
+                line,
+            )
