@@ -7,7 +7,7 @@ GPU, compares with NumPy in float64, times them by CUDA events, and prints
 one table. With FOLDER, the table is written there as hardware_check.csv too. Needs about 5 GiB of
 device memory.
 """
-# ruff: noqa: T201 - a command that prints its table
+
 
 from __future__ import annotations
 
