@@ -1,4 +1,4 @@
-"""MUST GET: race, line 19. Nothing orders loading and multiplying."""
+"""MUST GET: race, line 22. Nothing orders loading and multiplying."""
 
 from numba import float32
 

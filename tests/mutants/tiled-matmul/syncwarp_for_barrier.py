@@ -1,4 +1,4 @@
-"""MUST GET: race, line 20. Waits for its warp only."""
+"""MUST GET: race, line 23. Waits for its warp only."""
 
 from numba import float32
 
