@@ -164,8 +164,8 @@ def convolve_pipeline(out, signal, taps):
         if first + stage * step < count:
             fetch(tiles[stage], signal, (first + stage * step) * TILE - MARGIN)
         cuda.cp_async_commit_group()
-    turn = 0
-    for number in range(first, count, step):
+    for turn in range((count - first + step - 1) // step):
+        number = first + turn * step
         cuda.cp_async_wait_group(WAITED)
         cuda.syncthreads()
         later = number + AHEAD * step
@@ -173,7 +173,6 @@ def convolve_pipeline(out, signal, taps):
             fetch(tiles[(turn + AHEAD) % STAGES], signal, later * TILE - MARGIN)
         cuda.cp_async_commit_group()
         make_outputs(out, tiles[turn % STAGES], weights, number * TILE)
-        turn += 1
 
 
 def _pipeline(out, signal, taps):

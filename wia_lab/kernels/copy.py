@@ -10,6 +10,7 @@ from wia_lab.kernels.ladder import Launch, Step, Topic, ceil_div, flat, uniform,
 BLOCK = 256  # threads
 LOADS = 4  # independent loads a thread
 SPAN = BLOCK * LOADS
+WIDE = 4  # floats in 16 bytes
 STRIDE = 32  # elements between neighbouring lanes of the strided copy
 
 
@@ -60,18 +61,17 @@ def copy_independent(out, a):
 
 
 @cuda.jit
-def copy_wide(out, a, out_tail, tail):
+def copy_wide(out, a):
     """Copy 16-byte elements, one a thread: the arrays viewed as complex128.
 
-    `out_tail` and `tail` are the at most three floats that no wide element holds. The compiler
-    emits two neighbouring 8-byte loads, as it cannot know the alignment; the bytes in flight are
-    what counts. Bound by memory bandwidth. Launch: ⌈n / 1024⌉ blocks of 256.
+    Each is two loads of 8 bytes, 16 bytes apart from lane to lane, as the compiler cannot know the
+    alignment: half the requests, each for 16 sectors. The bytes in flight are what counts. The at
+    most three floats left over are `copy`'s. Bound by memory bandwidth.
+    Launch: ⌈n / 1024⌉ blocks of 256.
     """
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i]
-    if i < tail.size:
-        out_tail[i] = tail[i]
 
 
 def _strided(out, a):
@@ -79,10 +79,12 @@ def _strided(out, a):
 
 
 def _wide(out, a):
-    whole = out.size // 4 * 4
+    whole = out.size // WIDE * WIDE
     wide = (out[:whole].view(np.complex128), a[:whole].view(np.complex128))
-    grid = max(1, ceil_div(wide[0].size, BLOCK))
-    return [Launch(copy_wide, grid, BLOCK, (*wide, out[whole:], a[whole:]))]
+    launches = [Launch(copy_wide, ceil_div(whole, WIDE * BLOCK), BLOCK, wide)]
+    if whole < out.size:
+        launches.append(Launch(copy, 1, BLOCK, (out[whole:], a[whole:])))
+    return launches
 
 
 COPY = Topic(

@@ -21,8 +21,7 @@ CELLS = WORDS * PRIVATE
 COLUMNS = PRIVATE // 2  # of the table that one thread adds up
 LOADS = 4  # independent loads a thread, 4 bytes each
 TURNS = 15  # of 16 bytes a thread: 240 counts, which fit a byte
-REGISTERS = 80  # a thread, so that a multiprocessor holds six blocks
-PRIVATE_BLOCKS = 132 * 6
+PRIVATE_BLOCKS = 132 * 5  # each takes 32 KiB of shared memory and 12,288 registers
 EVEN = 0x00FF00FF  # the bytes 0 and 2 of a word
 
 
@@ -97,13 +96,13 @@ def flush_counts(counts, totals):
     empty_counts(counts)
 
 
-@cuda.jit(max_registers=REGISTERS)
-def histogram_private(bins, words, tail):
+@cuda.jit
+def histogram_private(bins, words):
     """A histogram a thread, one byte a bin, in shared memory: no atomics, no bank conflicts.
 
-    Thread t's words lie 128 words apart, all in bank t mod 32. `words` holds the data four bytes at
-    a time, `tail` the at most three bytes left over. Before a byte can overflow, the block adds its
-    histograms up. Bound by instructions: about ten an element.
+    Thread t's words lie 128 words apart, all in bank t mod 32. `words` is the data four bytes at a
+    time; the at most three bytes left over are `histogram_global`'s. Before a byte can overflow,
+    the block adds its histograms up. Bound by instructions: about ten an element.
     Launch: as many blocks of 128 as the device holds at once; `bins` begins at zero.
     """
     counts = cuda.shared.array(CELLS, uint32)
@@ -138,8 +137,6 @@ def histogram_private(bins, words, tail):
     for k in range(4):
         if totals[k] > 0:
             cuda.atomic.add(bins, t % WORDS * 4 + k, int32(totals[k]))
-    if cuda.grid(1) < tail.size:
-        cuda.atomic.add(bins, tail[cuda.grid(1)], 1)
 
 
 def _global(bins, data):
@@ -155,7 +152,10 @@ def _private(bins, data):
     whole = data.size // 4 * 4
     words = data[:whole].view(np.uint32)
     grid = min(ceil_div(data.size, 16 * PRIVATE), PRIVATE_BLOCKS)
-    return [Launch(histogram_private, grid, PRIVATE, (bins, words, data[whole:]))]
+    launches = [Launch(histogram_private, grid, PRIVATE, (bins, words))]
+    if whole < data.size:
+        launches.append(Launch(histogram_global, 1, BLOCK, (bins, data[whole:])))
+    return launches
 
 
 HISTOGRAM = Topic(

@@ -12,7 +12,11 @@ from numba import float32
 
 from wia_lab import cuda
 from wia_lab.kernels.ladder import Launch, Step, Topic, ceil_div, uniform, unwritten
-from wia_lab.kernels.matmul_pipeline import matmul_double_buffered, matmul_pipeline
+from wia_lab.kernels.matmul_pipeline import (
+    matmul_double_buffered,
+    matmul_pipeline,
+    matmul_two_blocks,
+)
 
 TILE = 32  # side of the tile that gives one output a thread
 SIDE = 128  # side of a block's part of c in the register-tiled versions
@@ -139,6 +143,7 @@ MATMUL = Topic(
         Step("register tile", _parts(matmul_registers)),
         Step("double-buffered", _parts(matmul_double_buffered)),
         Step("pipeline, 16-byte copies", _parts(matmul_pipeline)),
+        Step("two blocks together", _parts(matmul_two_blocks)),
     ),
     arguments=lambda rng, m, n, k: (unwritten(m, n), uniform(rng, m, k), uniform(rng, k, n)),
     reference=_reference,

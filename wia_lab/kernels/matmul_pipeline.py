@@ -58,7 +58,7 @@ def fetch_wide(ta, tb, a, b, y0, x0, first):
         fetch_cells(ta, tb, a, b, y0, x0, first)
 
 
-@cuda.jit(max_registers=REGISTERS)
+@cuda.jit
 def matmul_double_buffered(c, a, b):
     """Two tiles of each factor in shared memory: one is fetched while the other is multiplied.
 
@@ -102,7 +102,7 @@ def matmul_double_buffered(c, a, b):
     store(c, sums, y0 + ty * PART, x0 + tx * WIDE)
 
 
-@cuda.jit(max_registers=REGISTERS)
+@cuda.jit
 def matmul_pipeline(c, a, b):
     """Three tiles of each factor: two are on their way, by 16-byte copies, behind the third.
 
@@ -158,3 +158,11 @@ def store(c, sums, y, x):
                 c[y + i, x + j] = sums[i, j]
             if y + i < c.shape[0] and x + MIDDLE + j < c.shape[1]:
                 c[y + i, x + MIDDLE + j] = sums[i, j + WIDE]
+
+
+matmul_two_blocks = cuda.jit(max_registers=REGISTERS)(matmul_pipeline.py_func)
+"""`matmul_pipeline` held to 128 registers a thread, so that a multiprocessor holds two blocks.
+
+One block's arithmetic hides the other's barriers and waits; a few addresses go to local memory.
+Bound by arithmetic. Launch: as `matmul_pipeline`.
+"""

@@ -114,7 +114,9 @@ def softmax_online(out, a):
             highest = value
         total += math.exp(value - highest)
     top = block_max(highest, cells)
-    total = block_sum(total * math.exp(highest - top) if total > float32(0.0) else float32(0.0), cells)
+    total = block_sum(
+        total * math.exp(highest - top) if total > float32(0.0) else float32(0.0), cells
+    )
     for x in range(t, a.shape[1], BLOCK):
         out[r, x] = math.exp(a[r, x] - top) / total
 
