@@ -82,7 +82,7 @@ class TestCountersImprove:
         assert moved == [20 * 2048, 12 * 2048]
 
     def test_copy(self) -> None:
-        """Strided lanes ask for a sector each; 16-byte elements, two loads each, for half as often."""
+        """Strided lanes ask for a sector each; 16-byte elements halve the requests."""
         found = counts("copy", 4096)
         assert found["strided lanes"].global_load_sectors == 4096
         assert found["one element a thread"].global_load_sectors == 4096 // 8
