@@ -8,7 +8,6 @@ one table. With FOLDER, the table is written there as hardware_check.csv too. Ne
 device memory.
 """
 
-
 from __future__ import annotations
 
 import csv
