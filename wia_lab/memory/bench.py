@@ -124,7 +124,7 @@ def pool_hit(repeats: int = 5, pairs: int = 100_000) -> float:
 
 
 def curve(make: Callable[[int], Allocator], sizes: Sequence[int]) -> list[float]:
-    """Return the seconds an operation costs at each number of live blocks.
+    """Return the CPU seconds an operation costs at each number of live blocks.
 
     The blocks have random sizes and a third of them were freed at random places; then pairs of a
     free and an allocation are timed in batches, of which the median counts.
@@ -145,17 +145,17 @@ def _point(make: Callable[[int], Allocator], live: int) -> float:
 
 
 def _cost(allocator: Allocator, blocks: list[Block], rng: random.Random) -> float:
-    """Return the median seconds of a free or an allocation, at constant number of blocks."""
+    """Return the median CPU seconds of a free or an allocation, the number of blocks constant."""
     times = []
     batch = PAIRS // 20
     for _ in range(20):
         places = [rng.randrange(len(blocks)) for _ in range(batch)]
         wanted = [rng.randint(1, OBJECT) for _ in range(batch)]
-        start = time.perf_counter()
+        start = time.process_time()
         for place, size in zip(places, wanted, strict=True):
             allocator.free(blocks[place])
             blocks[place] = allocator.allocate(size)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times) / (2 * batch)
 
 
@@ -233,7 +233,7 @@ def _row(label: str, found: Outcome, events: int) -> str:
 
 
 def _print_curve(sizes: Sequence[int]) -> None:
-    _say("\nMicroseconds an operation, against the number of live blocks:")
+    _say("\nCPU microseconds an operation, against the number of live blocks:")
     _say("  " + f"{'':12}" + "".join(f"{n:>12,}" for n in sizes))
     for label, make in AT_SIZE.items():
         sys.stdout.write(f"  {label:12}")
