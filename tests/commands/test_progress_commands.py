@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from wia_lab.cli import main
+from wia_lab.puzzles import mutants
 from wia_lab.workbook import catalogue, progress
 
 
@@ -53,6 +56,45 @@ class TestCheck:
         (folder / "06-tiled-matmul.ipynb").write_text("{")
         assert main(["check", "6"]) == 1
         assert "is not a notebook that Jupyter can read" in capsys.readouterr().out
+
+
+class TestMutants:
+    """`check --mutants` judges the judge: exit code 1 when one answer gets what it must not."""
+
+    @pytest.fixture
+    def clone(self, tmp_path, monkeypatch):
+        """Make a clone whose only puzzle is the first, with two of its known wrong answers."""
+        root = tmp_path / "clone"
+        wrong = root / "tests" / "mutants" / "start"
+        wrong.mkdir(parents=True)
+        for kind in ("notebooks", "solutions"):
+            (root / kind).mkdir()
+            shutil.copy(mutants.ROOT / kind / "00-start.ipynb", root / kind)
+        for name in ("copies.py", "pass_by_hand.py"):
+            shutil.copy(mutants.ROOT / "tests" / "mutants" / "start" / name, wrong)
+        monkeypatch.setattr(mutants.check_mutants, "__kwdefaults__", {"root": root})
+        return wrong
+
+    def test_all_refused(self, clone, capsys):
+        """The kill rate is printed, and all is well at 100 %."""
+        assert main(["check", "start", "--mutants"]) == 0
+        said = capsys.readouterr().out
+        assert "start: 2 of 2 wrong answers refused with their diagnosis (100%)" in said
+
+    def test_one_survives(self, clone, capsys):
+        """A right answer that is promised a refusal survives: the rate falls, the exit is 1."""
+        right = (clone / "pass_by_hand.py").read_text()
+        (clone / "survivor.py").write_text(right.replace("MUST PASS.", "MUST GET: race."))
+        assert main(["check", "0", "--mutants"]) == 1
+        said = capsys.readouterr().out
+        assert "BAD start/survivor: pass, but must get: race" in said
+        assert "start: 2 of 3 wrong answers refused with their diagnosis (67%)" in said
+
+    def test_no_clone(self, clone, capsys):
+        """The wheel has no wrong answers: the sentence says where they are."""
+        shutil.rmtree(clone.parent)
+        assert main(["check", "start", "--mutants"]) == 3
+        assert "run this from a clone of the project" in capsys.readouterr().err
 
 
 class TestHintProgressReset:

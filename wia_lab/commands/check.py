@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", metavar="[PUZZLE]", required=False)
 @folder_option
-def check(name: str | None, folder: Path | None) -> int:
+@click.option(
+    "--mutants", is_flag=True, help="For authors, in a clone: judge the known wrong answers."
+)
+def check(name: str | None, folder: Path | None, *, mutants: bool) -> int:
     """Run and judge the answers in your notebooks.
 
     Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook:
     tiled-matmul, 6 or 06-tiled-matmul.ipynb.
     """
     puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
+    if mutants:
+        return check_known_answers(puzzles)
     folder = find_folder(folder)
     present = [puzzle for puzzle in puzzles if notebook_of(puzzle, folder).is_file()]
     if not present:
@@ -37,6 +42,13 @@ def check(name: str | None, folder: Path | None) -> int:
     if len(present) > 1:
         click.echo(f"{sum(passed)} of {len(passed)} puzzles solved")
     return 0 if all(passed) else 1
+
+
+def check_known_answers(puzzles: list[AnyPuzzle]) -> int:
+    """Print what the wrong and right answers of tests/mutants get, and each puzzle's kill rate."""
+    from wia_lab.puzzles import check_mutants  # brings the simulator
+
+    return 0 if check_mutants(*(puzzle.id for puzzle in puzzles)) else 1
 
 
 def notebook_of(puzzle: AnyPuzzle, folder: Path) -> Path:
