@@ -37,7 +37,7 @@ notebooks: setup-dev
 
 unit: setup-dev
 	$(BIN)/python -m wia_lab doctor --warm --quiet
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow and not gpu"
+	$(BIN)/python -m pytest -n auto -m "not slow and not gpu"
 
 slow: setup-dev
 	$(BIN)/python -m pytest -m "slow and not gpu"

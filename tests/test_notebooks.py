@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -31,7 +28,6 @@ WITH_CHECKS = [
 MARKS = re.compile(rf"^\s*({form.BEGIN}|{form.END}|# STUB:.*)(\n|$)", re.MULTILINE)
 
 
-@cache
 def nbval(mode, folder):
     """Run `pytest MODE FOLDER` as an author would.
 
@@ -66,11 +62,10 @@ def nbval(mode, folder):
     return results, done.stdout
 
 
-@cache
-def answered():
+@pytest.fixture
+def answered(tmp_path):
     """Return a folder with the learner's notebooks, the answers filled in."""
-    folder = Path(tempfile.mkdtemp(prefix="answered-"))
-    atexit.register(shutil.rmtree, folder)
+    folder = tmp_path / "answered"
     for name in WITH_CHECKS:
         answers = {cell.id: cell.source for cell in read_notebook(SOLUTIONS / name).cells}
         notebook = read_notebook(NOTEBOOKS / name)
@@ -80,6 +75,15 @@ def answered():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(form.text_of(notebook), encoding="utf-8")
     return folder
+
+
+def failures(results):
+    """Return the cells that failed, by notebook; a notebook without any is left out."""
+    failed = {
+        name: [cell for cell, passed in cells.items() if not passed]
+        for name, cells in results.items()
+    }
+    return {name: cells for name, cells in failed.items() if cells}
 
 
 def check_cells(name):
@@ -113,26 +117,23 @@ class TestForm:
 
 
 class TestNbval:
-    """nbval is the learner's and the author's self-check."""
+    """nbval is the learner's and the author's self-check; one run a mode serves all notebooks."""
 
-    @pytest.mark.xdist_group("nbval solutions")
-    @pytest.mark.parametrize("name", SOURCES)
-    def test_solutions_give_their_stored_outputs(self, name):
-        """`pytest --nbval solutions` runs a solution and finds every stored output again."""
+    def test_solutions_give_their_stored_outputs(self):
+        """`pytest --nbval solutions` runs each solution and finds every stored output again."""
         results, printed = nbval("--nbval", SOLUTIONS)
-        assert [cell for cell, passed in results[name].items() if not passed] == [], printed
+        assert sorted(results) == SOURCES
+        assert failures(results) == {}, printed
 
-    @pytest.mark.xdist_group("nbval notebooks")
-    @pytest.mark.parametrize("name", WITH_CHECKS)
-    def test_unsolved_fails_at_every_check(self, name):
+    def test_unsolved_fails_at_every_check(self):
         """`pytest --nbval-lax notebooks` fails at each check cell of a notebook as delivered."""
         results, printed = nbval("--nbval-lax", NOTEBOOKS)
-        passed = [results[name][cell] for cell in check_cells(name)]
-        assert passed == [False] * len(check_cells(name)), printed
+        failed = failures(results)
+        missed = {name: set(check_cells(name)) - set(failed.get(name, [])) for name in WITH_CHECKS}
+        assert missed == {name: set() for name in WITH_CHECKS}, printed
 
-    @pytest.mark.xdist_group("nbval answered")
-    @pytest.mark.parametrize("name", WITH_CHECKS)
-    def test_answered_passes(self, name):
-        """With the answers filled in, every cell of the learner's notebook passes."""
-        results, printed = nbval("--nbval-lax", answered())
-        assert [cell for cell, passed in results[name].items() if not passed] == [], printed
+    def test_answered_passes(self, answered):
+        """With the answers filled in, every cell of the learner's notebooks passes."""
+        results, printed = nbval("--nbval-lax", answered)
+        assert sorted(results) == WITH_CHECKS
+        assert failures(results) == {}, printed

@@ -12,7 +12,6 @@ from wia_lab.workbook.form import BEGIN, END, checked_puzzles, is_answer
 from wia_lab.workbook.progress import load
 
 SECONDS = 60
-pytestmark = pytest.mark.xdist_group("browser")  # one JupyterLab at a time
 ANSWERED = ["06-tiled-matmul"]
 
 
