@@ -12,12 +12,13 @@ sys.path.insert(0, str(Path(__file__).parent / "seeded"))
 
 import copies
 import launches
+import programs
 import reductions
 import tiles
 import warps
 from planting import launched, line_of, planted, summary
 
-MODULES = (tiles, reductions, warps, launches, copies)
+MODULES = (tiles, reductions, warps, launches, copies, programs)
 ORIGINALS = {name: each for module in MODULES for name, each in module.ORIGINALS.items()}
 FAULTS = [each for module in MODULES for each in module.FAULTS]
 

@@ -113,6 +113,16 @@ class Builder:
         self.note_read(slot)
         return slot
 
+    def read_plain(self, variable: ir.Var) -> int:
+        """As `read`; of a value that may be None, the value."""
+        kind = self.type_of(variable)
+        if not isinstance(kind, types.Optional):
+            return self.read(variable)
+        _, read = self.read_as(variable, kind.type)
+        slot = self.temporary()
+        self.emit(slot, read)
+        return slot
+
     def read_as(self, variable: Any, to: types.Type) -> tuple[int, Compute]:
         """How the current instruction reads a variable or a constant, converted to a type."""
         if isinstance(variable, tuple) and any(isinstance(each, ir.Var) for each in variable):

@@ -20,8 +20,7 @@ def conversion(source: types.Type, target: types.Type) -> Conversion | None:
     if isinstance(target, types.Optional):
         return _to_optional(source, target)
     if isinstance(source, types.Optional):
-        inner = conversion(source.type, target)
-        return lambda value: value.value if inner is None else inner(value.value)
+        return _from_optional(source, target)
     if is_number(source) and is_number(target):
         if dtype_of(source) == dtype_of(target):
             return None
@@ -34,6 +33,23 @@ def conversion(source: types.Type, target: types.Type) -> Conversion | None:
             each if part is None else part(each) for each, part in zip(value, parts, strict=True)
         )
     return None
+
+
+def plain_type(kind: types.Type) -> types.Type:
+    """The type of a value that may be None, when it is not."""
+    return kind.type if isinstance(kind, types.Optional) else kind
+
+
+def _from_optional(source: types.Optional, target: types.Type) -> Conversion:
+    """The value; a zero if every lane holds None, whose value Numba leaves undefined."""
+    inner = conversion(source.type, target)
+    zero = dtype_of(source.type).type(0) if is_number(source.type) else None
+
+    def unwrap(value: Value) -> Value:
+        held = zero if value.value is None else value.value
+        return held if inner is None else inner(held)
+
+    return unwrap
 
 
 def _to_optional(source: types.Type, target: types.Optional) -> Conversion | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba.core import ir, types
 
+from wia_lab.simt.conversions import plain_type
 from wia_lab.simt.instructions.tables import call, expression
 from wia_lab.simt.semantics import divisor_of, is_number, kind_of, operation
 
@@ -53,14 +54,16 @@ def _bind_operator(
 def bind_elementwise(builder: Any, key: Any, signature: Any, operands: tuple[Any, ...]) -> Any:
     """Bind an operation that every lane does by itself; None if `key` is not one."""
     kinds = tuple(
-        builder.type_of(each) if isinstance(each, ir.Var) else signature.args[i]
+        plain_type(builder.type_of(each)) if isinstance(each, ir.Var) else signature.args[i]
         for i, each in enumerate(operands)
     )
+    if any(isinstance(each, types.Optional) for each in signature.args):
+        signature = signature.return_type(*map(plain_type, signature.args))
     compute = operation(key, signature, kinds if all(map(is_number, kinds)) else None)
     if compute is None:
         raise builder.refuse(f"the simulator has no operation {_name(key)} of {signature.args}")
     slots = tuple(
-        builder.read(each) if isinstance(each, ir.Var) else builder.read_as(each, kind)[0]
+        builder.read_plain(each) if isinstance(each, ir.Var) else builder.read_as(each, kind)[0]
         for each, kind in zip(operands, kinds, strict=True)
     )
     builder.count(kind_of(key, signature))

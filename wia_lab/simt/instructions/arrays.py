@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba.core import ir, types
 
+from wia_lab.simt.conversions import plain_type
 from wia_lab.simt.instructions.iteration import as_int
 from wia_lab.simt.instructions.records import bind_record_item, bind_record_store, field_view
 from wia_lab.simt.instructions.tables import ATTRIBUTES, attribute, expression, statement
@@ -32,17 +33,17 @@ def bind_getattr(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
 def on_view(builder: Any, variable: ir.Var, function: Any) -> Any:
     """Apply a function to a view, or to each option of a choice of views."""
     slot = builder.read(variable)
+    return lambda group: over_views(group.slots[slot], function)
 
-    def compute(group: Any) -> Any:
-        value = group.slots[slot]
-        if not isinstance(value, Choice):
-            return function(value)
-        result = function(value.options[0])
-        for number in range(1, len(value.options)):
-            result = blend(result, function(value.options[number]), value.which == number)
-        return result
 
-    return compute
+def over_views(value: Any, function: Any) -> Any:
+    """`function(view)`, or that of each option of a choice, joined."""
+    if not isinstance(value, Choice):
+        return function(value)
+    result = function(value.options[0])
+    for number in range(1, len(value.options)):
+        result = blend(result, function(value.options[number]), value.which == number)
+    return result
 
 
 @attribute(types.Array)
@@ -112,7 +113,7 @@ def bind_getitem(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
     indices = read_indices(builder, expr)
     array, site = builder.read(expr.value), builder.site()
     if isinstance(builder.type_of(target), types.Array):
-        return lambda group: subview(group, group.slots[array], indices(group), site)
+        return lambda group: subview(group, group.slots[array], indices(group), group.bits, site)
     builder.count("load")
     return lambda group: group.machine.load(group.slots[array], indices(group), group.bits, site)
 
@@ -163,8 +164,8 @@ def bind_setitem(builder: Any, inst: Any) -> None:
         raise builder.refuse(f"the simulator cannot store into a value of type {kind}")
     builder.stored.add(inst.target.name)
     indices = read_indices(builder, inst)
-    array, value, site = builder.read(inst.target), builder.read(inst.value), builder.site()
-    source = builder.type_of(inst.value)
+    array, value, site = builder.read(inst.target), builder.read_plain(inst.value), builder.site()
+    source = plain_type(builder.type_of(inst.value))
     scalar = is_number(kind.dtype) and is_number(source)
     convert = None
     if scalar and dtype_of(source) != dtype_of(kind.dtype):
@@ -189,9 +190,9 @@ def _store_one(array: int, indices: Any, value: int, convert: Any, site: Any) ->
 def _store_part(array: int, indices: Any, value: int, convert: Any, site: Any) -> Any:
     def store(group: Any) -> None:
         slots = group.slots
-        part = subview(group, slots[array], indices(group), site)
+        part = subview(group, slots[array], indices(group), group.bits, site)
         element = slots[value] if convert is None else convert(slots[value])
-        assign_view(group, part, element, site)
+        assign_view(group, part, element, group.bits, site)
 
     return store
 
@@ -206,13 +207,14 @@ def _all_integers(kind: Any, ndim: int) -> bool:
     return len(parts) == ndim and all(isinstance(p, (types.Integer, types.Boolean)) for p in parts)
 
 
-def subview(group: Any, array: Any, indices: tuple[Any, ...], site: Any) -> Any:
+def subview(group: Any, array: Any, indices: tuple[Any, ...], active: np.ndarray, site: Any) -> Any:
     """`array[indices]` where some index is a slice, an ellipsis, None, or left out."""
     if isinstance(array, Choice):
-        result = subview(group, array.options[0], indices, site)
-        for number in range(1, len(array.options)):
-            other = subview(group, array.options[number], indices, site)
-            result = blend(result, other, array.which == number)
+        result = None
+        for number, option in enumerate(array.options):
+            lanes = active & (array.which == number)
+            if lanes.any():
+                result = blend(result, subview(group, option, indices, lanes, site), lanes)
         return result
     taken = sum(index is not None and index is not Ellipsis for index in indices)
     rest = [Slice(None, None, None)] * (array.ndim - taken)
@@ -231,27 +233,28 @@ def subview(group: Any, array: Any, indices: tuple[Any, ...], site: Any) -> Any:
             shape.append(length)
             strides.append(stride * step)
         else:
-            offset = offset + _checked_index(group, array, index, axis, site) * stride
+            offset = offset + _checked_index(group, array, index, axis, active, site) * stride
         axis += 1
     return View(array.space, array.dtype, offset, tuple(shape), tuple(strides))
 
 
-def _checked_index(group: Any, view: View, index: Any, axis: int, site: Any) -> Any:
+def _checked_index(
+    group: Any, view: View, index: Any, axis: int, active: np.ndarray, site: Any
+) -> Any:
     """An integer index of a partial view: wrapped if negative; reported if it leaves the array."""
     from wia_lab.simt.events import OutOfBounds
 
     extent = view.shape[axis]
     index = index.astype(np.int64) if isinstance(index, np.ndarray) else int(index)
     negative = index < 0
-    if np.any(negative & group.bits):
-        lanes = np.broadcast_to(np.asarray(index), group.bits.shape)
-        inside = group.bits & negative & (lanes >= -np.asarray(extent))
+    lanes = np.broadcast_to(np.asarray(index, np.int64), active.shape)
+    if np.any(negative & active):
+        inside = active & negative & (lanes >= -np.asarray(extent))
         if inside.any():
             group.machine.listeners.on_negative_index(view.space, inside, lanes, site)
         index = np.where(negative, index + extent, index)
-    bad = group.bits & ((index < 0) | (index >= extent))
+    bad = active & ((index < 0) | (index >= extent))
     if bad.any():
-        lanes = np.broadcast_to(np.asarray(index, np.int64), group.bits.shape)
         indices = tuple(lanes if i == axis else np.zeros_like(lanes) for i in range(view.ndim))
         event = OutOfBounds(view.space, bad, indices, view.shape, site, False)
         group.machine.listeners.on_out_of_bounds(event)
@@ -286,15 +289,21 @@ def _clip(bound: Any, extent: Any, forward: Any) -> Any:
     return np.clip(bound, np.where(forward, 0, -1), np.where(forward, extent, extent - 1))
 
 
-def assign_view(group: Any, view: View, value: Any, site: Any) -> None:
+def assign_view(group: Any, view: Any, value: Any, lanes: np.ndarray, site: Any) -> None:
     """Assign a scalar, a record or an array to all of a view, element by element, in every lane."""
+    if isinstance(view, Choice):
+        for number, option in enumerate(view.options):
+            chosen = lanes & (view.which == number)
+            if chosen.any():
+                assign_view(group, option, value, chosen, site)
+        return
     extents = [
-        int(np.max(extent[group.bits])) if isinstance(extent, np.ndarray) else int(extent)
+        int(np.max(extent[lanes])) if isinstance(extent, np.ndarray) else int(extent)
         for extent in view.shape
     ]
     machine = group.machine
     for index in itertools.product(*(range(extent) for extent in extents)):
-        active = group.bits
+        active = lanes
         for position, extent in zip(index, view.shape, strict=True):
             if isinstance(extent, np.ndarray):
                 active = active & (position < extent)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba.core import ir, types
 
-from wia_lab.simt.instructions.arrays import assign_view, on_view
+from wia_lab.simt.instructions.arrays import assign_view, on_view, over_views
 from wia_lab.simt.instructions.tables import METHODS, method
 from wia_lab.simt.machine import contiguous
 from wia_lab.simt.semantics import dtype_of
@@ -54,7 +54,7 @@ def bind_fill(
     builder.count("store")
 
     def fill(group: Any) -> None:
-        assign_view(group, group.slots[array], read(group), site)
+        assign_view(group, group.slots[array], read(group), group.bits, site)
 
     return fill
 
@@ -86,24 +86,20 @@ def bind_reshape(
     slots = [builder.read(argument) for argument in arguments if isinstance(argument, ir.Var)]
     array = builder.read(this)
 
-    def reshape(group: Any) -> View:
-        view = group.slots[array]
+    def reshape(group: Any) -> Any:
         parts = [group.slots[slot] for slot in slots]
         wanted = parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else tuple(parts)
         shape = [int(np.max(part)) for part in wanted]
-        size = int(np.prod([int(extent) for extent in view.shape]))
-        if -1 in shape:
-            known = int(np.prod([extent for extent in shape if extent != -1]))
-            shape[shape.index(-1)] = size // known
-        return View(
-            view.space,
-            view.dtype,
-            view.offset,
-            tuple(shape),
-            contiguous(tuple(shape), view.dtype.itemsize),
-        )
+        return over_views(group.slots[array], lambda view: _reshaped(view, shape))
 
     return reshape
+
+
+def _reshaped(view: View, shape: list[int]) -> View:
+    size = int(np.prod([int(np.max(extent)) for extent in view.shape]))
+    known = int(np.prod([extent for extent in shape if extent != -1]))
+    full = tuple(size // known if extent == -1 else extent for extent in shape)
+    return View(view.space, view.dtype, view.offset, full, contiguous(full, view.dtype.itemsize))
 
 
 @method("ravel", "flatten")

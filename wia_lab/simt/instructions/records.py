@@ -32,12 +32,15 @@ def _as_view(view: View) -> View:
     return View(view.space, base, view.offset, view.shape + shape, view.strides + strides)
 
 
-def _of(value: Any, function: Any) -> Any:
+def _of(value: Any, lanes: np.ndarray, function: Any) -> Any:
+    """`function(record, lanes)`, for each option of a choice in its own lanes."""
     if not isinstance(value, Choice):
-        return function(value)
-    result = function(value.options[0])
-    for number in range(1, len(value.options)):
-        result = blend(result, function(value.options[number]), value.which == number)
+        return function(value, lanes)
+    result = None
+    for number, option in enumerate(value.options):
+        chosen = lanes & (value.which == number)
+        if chosen.any():
+            result = blend(result, function(option, chosen), chosen)
     return result
 
 
@@ -65,16 +68,20 @@ def _bind_field(builder: Any, variable: ir.Var, name: str) -> Any:
     builder.count("load")
 
     def read(group: Any) -> Any:
-        return _of(group.slots[slot], lambda record: _read_field(group, record, name, site))
+        return _of(
+            group.slots[slot],
+            group.bits,
+            lambda record, lanes: _read_field(group, record, name, lanes, site),
+        )
 
     return read
 
 
-def _read_field(group: Any, record: Record, name: str, site: Any) -> Any:
+def _read_field(group: Any, record: Record, name: str, lanes: np.ndarray, site: Any) -> Any:
     dtype, offset = record.dtype.fields[name][:2]
     if dtype.subdtype is not None:
         return _as_view(View(record.space, dtype, _relative(group, record) + offset, (), ()))
-    place = Place(record.offset + offset, group.bits)
+    place = Place(record.offset + offset, lanes)
     if dtype.names:
         return Record(record.space, dtype, place.offsets)
     return group.machine.load_at(record.space, dtype, place, site)
