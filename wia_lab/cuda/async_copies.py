@@ -53,6 +53,15 @@ def _literal(thing: Any, operation: str, name: str) -> int:
     return value
 
 
+def _constant(thing: Any, value: int) -> Any:
+    """The type of a constant argument: it holds the value, or the default's plain type.
+
+    Numba finds the code to generate by the signature's types alone, so calls with other values must
+    have other types.
+    """
+    return types.literal(value) if isinstance(thing, types.Type) else types.intp
+
+
 def _check_arrays(dst: Any, src: Any, operation: str) -> None:
     if not (isinstance(dst, types.Array) and isinstance(src, types.Array)):
         raise TypingError(f"cuda.{operation} copies between arrays, not from {src} to {dst}")
@@ -119,7 +128,7 @@ def cp_async(
         raise TypingError(
             f"cuda.cp_async copies 4, 8 or 16 bytes a thread, not {elements} × {src.dtype}"
         )
-    sig = signature(types.none, dst, dst_index, src, src_index, types.intp)
+    sig = signature(types.none, dst, dst_index, src, src_index, _constant(count, elements))
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         size = elements * _itemsize(sig.args[2].dtype)
@@ -155,7 +164,7 @@ def cp_async_wait_group(typingctx: Any, n: Any) -> Any:
             _emit(builder, f"cp.async.wait_group {groups};")
         return context.get_dummy_value()
 
-    return signature(types.none, types.intp), codegen
+    return signature(types.none, _constant(n, groups)), codegen
 
 
 @intrinsic
@@ -209,7 +218,8 @@ def copy_dram_to_sram_async(
                 _copy_or_zero(context, builder, sig, args, j, builder.add(begin, j))
         return context.get_dummy_value()
 
-    return signature(types.none, dst, src, start, types.intp, types.intp), codegen
+    constants = _constant(count, elements), _constant(width, chunk)
+    return signature(types.none, dst, src, start, *constants), codegen
 
 
 def _thread_of_block(builder: Any) -> tuple[Any, Any]:
