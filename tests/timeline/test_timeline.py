@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from wia_lab.errors import WiaLabError
 from wia_lab.timeline import (
+    Aside,
     Buffer,
     Engine,
     Event,
@@ -363,3 +364,43 @@ class TestRuns:
             assert found[0] == min(common)
             assert set(range(*found)) <= common
         assert not region(a).covers(region(b)) or b <= a
+
+
+class TestAside:
+    """Work done early is seen late, and undoes nothing that came between."""
+
+    def test_lands_what_it_changed(self) -> None:
+        array = np.arange(6, dtype=np.int16).reshape(2, 3)
+        column = array[:, 1]
+        aside = Aside([column])
+
+        def work() -> str:
+            column[0] = 100
+            return "done"
+
+        assert aside.run(work) == "done"
+        assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
+        array[1, 1] = -4
+        aside.land()
+        assert array.tolist() == [[0, 100, 2], [3, -4, 5]]
+
+    def test_records(self) -> None:
+        records = np.zeros(2, [("x", np.int8), ("y", np.float64)])
+        aside = Aside([records, np.zeros(0)])
+        aside.run(lambda: records["y"].fill(1.5))
+        assert records["y"].tolist() == [0, 0]
+        aside.land()
+        assert records["y"].tolist() == [1.5, 1.5]
+
+
+class TestWaitAtMost:
+    """A wait that ends, whether or not the work has."""
+
+    def test_not_long_enough(self) -> None:
+        timeline, copy, _ = make()
+        stream = timeline.stream()
+        timeline.submit(stream, Work("copy", 100, (copy,)))
+        assert not timeline.wait_at_most(stream, 60)
+        assert timeline.now == 60
+        assert timeline.wait_at_most(stream, 60)
+        assert timeline.now == 100

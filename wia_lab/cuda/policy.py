@@ -29,6 +29,9 @@ from wia_lab.timeline import Site
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wia_lab.simt.hazards.found import Hazard
+    from wia_lab.timeline import StreamHazard
+
 MODES = ("raise", "warn", "off")
 VARIABLE = "WIA_LAB_HAZARDS"
 _PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
@@ -74,6 +77,22 @@ def judge(hazards: Sequence[Any], report: Any) -> None:
         warnings.warn(HazardWarning(hazard), stacklevel=level)
     if mode == "raise" and errors:
         raise HazardError(_summary(errors), [*errors, *others], report)
+
+
+def as_hazard(race: StreamHazard) -> Hazard:
+    """A race between streams, as the hazards of launches are told."""
+    from wia_lab.simt.hazards.found import Hazard
+
+    first, second = race.first_site, race.second_site
+    return Hazard(
+        kind="race",
+        severity="error",
+        line=second.line if isinstance(second, Site) else 0,
+        other_line=first.line if isinstance(first, Site) else None,
+        message=race.message,
+        array=race.buffer,
+        file=second.file if isinstance(second, Site) else "",
+    )
 
 
 def caller_level() -> int:

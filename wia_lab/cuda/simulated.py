@@ -17,7 +17,7 @@ from wia_lab.cuda import places, policy, signatures, streams
 from wia_lab.cuda.arguments import Prepared
 from wia_lab.cuda.devices import get_current_device
 from wia_lab.simt.launch import run, written_arguments
-from wia_lab.timeline import Outcome, Site, Work
+from wia_lab.timeline import Aside, Outcome, Site, Work
 
 if TYPE_CHECKING:
     from wia_lab.cuda.kernel import Kernel
@@ -70,8 +70,7 @@ class Launch:
         }
         self.site: Site = policy.caller_site()
         self.report: Any = None
-        self._written: list[np.ndarray] = []
-        self._changes: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._aside = Aside(())
 
     @property
     def runs_at_once(self) -> bool:
@@ -89,7 +88,7 @@ class Launch:
     def check(self) -> None:
         """Refuse now what would be refused when the launch runs."""
         written = written_arguments(self.function, self.values, **self.options)
-        self._written = list(_arrays([self.values[position] for position in sorted(written)]))
+        self._aside = Aside(_arrays([self.values[position] for position in sorted(written)]))
 
     def _work(self, begin: Any, action: Any) -> Work:
         return Work(
@@ -122,23 +121,12 @@ class Launch:
         )
 
     def _run_aside(self) -> Outcome:
-        before = [np.array(each, order="C") for each in self._written]
-        outcome = self._run()
-        after = [np.array(each, order="C") for each in self._written]
-        for array, old in zip(self._written, before, strict=True):
-            array[...] = old
-        self._changes = list(zip(self._written, before, after, strict=True))
+        outcome = self._aside.run(self._run)
         streams.found(self.report, [self._told(each) for each in self.report.hazards])
         return outcome
 
     def _land(self) -> None:
-        """Write what the kernel changed, and nothing else: others may have written the rest."""
-        for array, before, after in self._changes:
-            if not array.size:
-                continue
-            old, new = (each.reshape(-1).view(np.uint8) for each in (before, after))
-            changed = (old != new).reshape(array.size, -1).any(axis=1).reshape(array.shape)
-            array[changed] = after[changed]
+        self._aside.land()
         self.prepared.copy_back()
 
     def _told(self, hazard: Any) -> Any:

@@ -17,8 +17,7 @@ from typing import Any
 
 from wia_lab.cuda import policy
 from wia_lab.cuda.errors import CudaAPIError, NotOnSimulatorError
-from wia_lab.simt.hazards.found import Hazard
-from wia_lab.timeline import Engine, Outcome, Region, Site, StreamHazard, Timeline, Work
+from wia_lab.timeline import Engine, Outcome, Region, Timeline, Work
 from wia_lab.timeline import Event as Mark
 
 QUERY = 1_000  # ns
@@ -276,25 +275,12 @@ def _wait(target: Any) -> None:
 def _deliver() -> None:
     """Raise what failed; warn of hazards, or raise them, all that are known in one."""
     _timeline.raise_failure(*_timeline.streams)
-    races = [_hazard(each) for each in _timeline.order.take()]
+    races = [policy.as_hazard(each) for each in _timeline.order.take()]
     launches = list(_found)
     _found.clear()
     if races or launches:
         report = launches[0][0] if launches else None
         policy.judge([*(each for _, told in launches for each in told), *races], report)
-
-
-def _hazard(race: StreamHazard) -> Hazard:
-    first, second = race.first_site, race.second_site
-    return Hazard(
-        kind="race",
-        severity="error",
-        line=second.line if isinstance(second, Site) else 0,
-        other_line=first.line if isinstance(first, Site) else None,
-        message=race.message,
-        array=race.buffer,
-        file=second.file if isinstance(second, Site) else "",
-    )
 
 
 def _refuse_in_callback() -> None:

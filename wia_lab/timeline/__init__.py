@@ -8,12 +8,14 @@ The same program gives the same timeline, to the nanosecond.
 
 from __future__ import annotations
 
+from wia_lab.timeline.aside import Aside
 from wia_lab.timeline.machine import Route, VirtualDevice, VirtualMachine, virtual_machine
 from wia_lab.timeline.order import Buffer, Order, Region, StreamHazard
 from wia_lab.timeline.schedule import Fault, Timeline, TimelineError
 from wia_lab.timeline.work import Engine, Event, Operation, Outcome, Site, Stream, Work
 
 __all__ = [
+    "Aside",
     "Buffer",
     "Engine",
     "Event",

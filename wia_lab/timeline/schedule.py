@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from wia_lab.errors import WiaLabError
 from wia_lab.timeline.order import HOST, Clock, Order, Region
-from wia_lab.timeline.work import Event, Operation, Outcome, Stream, Work
+from wia_lab.timeline.work import Event, Operation, Outcome, Site, Stream, Work
 
 HOST_CALL = 2_000
 """Nanoseconds that a call costs the host."""
@@ -173,7 +173,7 @@ class Timeline:
             stream.pending_waits.append(event.operation)
 
     def host_access(
-        self, reads: Iterable[Region] = (), writes: Iterable[Region] = (), site: str = ""
+        self, reads: Iterable[Region] = (), writes: Iterable[Region] = (), site: Site | str = ""
     ) -> None:
         """The host itself touches memory now."""
         stamp = self.order.step(self.order.host, HOST)
@@ -214,6 +214,17 @@ class Timeline:
         self.raise_failure(*(operation.stream for operation in targets))
         if target is None:
             self._drop_retired()
+
+    def wait_at_most(self, target: Stream | Event, nanoseconds: int) -> bool:
+        """As `synchronize`, but no longer than so; False when that did not do."""
+        limit = self.now + self.host_call + nanoseconds
+        self._run(until=limit)
+        for operation in self._targets(target)[0]:
+            if operation.end is None or operation.end > limit:
+                self.now = limit
+                return False
+        self.synchronize(target)
+        return True
 
     def _targets(self, target: Stream | Event | None) -> tuple[list[Operation], list[Clock]]:
         """The last operations to wait for, and what the host comes after then."""

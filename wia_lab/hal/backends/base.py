@@ -1,0 +1,102 @@
+"""What the HAL asks of a back end.
+
+Handles are the back end's own; the HAL keeps them and passes them back. All checks of kinds,
+owners and lifetimes are the HAL's: a back end may take it that what it is given is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from wia_lab.hal.device import Capabilities, DeviceInfo
+    from wia_lab.hal.kinds import MemoryKind
+    from wia_lab.timeline import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes `low` to `high`, the last not included, of a piece of storage."""
+
+    storage: Any
+    kind: MemoryKind
+    device: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function to be called on a device's turn, with the arrays behind some spans.
+
+    `seconds` is how long the device is busy with it; a hardware back end measures instead.
+    """
+
+    function: Callable[..., Any]
+    arguments: Sequence[Any]  # Spans and plain values
+    reads: Sequence[Span]
+    writes: Sequence[Span]
+    seconds: float
+    name: str
+
+
+class Backend(Protocol):
+    """One machine. Devices are named by number."""
+
+    name: str
+    is_virtual: bool
+    device_count: int
+
+    def info(self, device: int) -> DeviceInfo:
+        """What the device is."""
+
+    def capabilities(self, device: int) -> Capabilities:
+        """What it can do."""
+
+    def numa_node(self, device: int) -> int:
+        """The socket whose memory is nearest to it."""
+
+    def can_access_peer(self, device: int, peer: int) -> bool:
+        """Whether it can be let read the memory of `peer`."""
+
+    def allocate(self, nbytes: int, kind: MemoryKind, device: int, name: str) -> Any:
+        """Storage of `nbytes` undefined bytes."""
+
+    def host_view(
+        self, span: Span, *, reads: bool, writes: bool, site: Site
+    ) -> np.ndarray[Any, Any]:
+        """The bytes, as uint8, for the host to read or write now."""
+
+    def create_stream(self, device: int, priority: int, name: str | None) -> Any:
+        """A stream; lower priorities go first."""
+
+    def copy(self, stream: Any, target: Span, source: Span, site: Site) -> None:
+        """Copy `source` to `target`, which is as long, on the stream's turn."""
+
+    def call(self, stream: Any, device: int, call: Call, site: Site) -> None:
+        """Call a function on the stream's turn."""
+
+    def create_event(self, name: str) -> Any:
+        """An event that was never recorded."""
+
+    def record(self, event: Any, stream: Any) -> None:
+        """Mark the point after what the stream was given."""
+
+    def wait_event(self, stream: Any, event: Any) -> None:
+        """Hold what the stream is given later until the event has happened."""
+
+    def query(self, target: Any) -> bool:
+        """Whether what the stream was given, or the event marks, has ended."""
+
+    def synchronize(self, target: Any, timeout: float | None) -> bool:
+        """Let the host wait for a stream or an event; False when `timeout` seconds did not do."""
+
+    def moment(self, event: Any) -> float:
+        """Seconds, on the machine's clock, at which the event happened."""
+
+    def destroy_stream(self, stream: Any) -> None:
+        """The stream will be given nothing more."""

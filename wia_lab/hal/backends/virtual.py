@@ -1,0 +1,229 @@
+"""Virtual machines: devices of the catalogue on the simulated clock of `wia_lab.timeline`.
+
+Work is done when its turn comes: memory of a device is read when a copy or call starts, memory of
+the host when it ends, as late as may be, and all is written at the end. What nothing orders is told
+as hazards are (`WIA_LAB_HAZARDS`), where the host waits or touches memory. New memory is poisoned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wia_lab.cuda import policy
+from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
+from wia_lab.simt.memory import POISON
+from wia_lab.timeline import (
+    Aside,
+    Buffer,
+    Event,
+    Outcome,
+    Region,
+    Route,
+    Site,
+    Stream,
+    Timeline,
+    Work,
+    virtual_machine,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wia_lab.hal.backends.base import Call, Span
+    from wia_lab.hal.kinds import MemoryKind
+
+HOST_COPY = Route("host memory", 20e9, 1e-6, ())
+"""A copy by the processor: an order of magnitude, for timelines."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Storage:
+    """Bytes, and what the order check knows of them."""
+
+    array: np.ndarray[Any, Any]
+    buffer: Buffer
+
+
+class VirtualBackend:
+    """One virtual machine with a clock of its own."""
+
+    is_virtual = True
+
+    def __init__(self, specification: str) -> None:
+        self.machine = virtual_machine(specification)
+        self.timeline = Timeline()
+        self.name = self.machine.name
+        self.device_count = len(self.machine.devices)
+
+    def info(self, device: int) -> DeviceInfo:
+        """The data sheet."""
+        sheet = self.machine.devices[device].sheet
+        return DeviceInfo(
+            name=sheet.name,
+            vendor="NVIDIA",
+            type=DeviceType.GPU,
+            compute_units=sheet.multiprocessors,
+            memory_size=sheet.memory,
+            memory_bandwidth=sheet.memory_bandwidth,
+            peak_flops=sheet.float32_rate,
+            compute_capability=sheet.compute_capability,
+            is_virtual=True,
+        )
+
+    def capabilities(self, device: int) -> Capabilities:
+        """By compute capability, as the CUDA programming guide tabulates it."""
+        version = self.machine.devices[device].sheet.compute_capability
+        peers = (each for each in range(self.device_count) if self.can_access_peer(device, each))
+        return Capabilities(
+            supports_float16=version >= (5, 3),
+            supports_bfloat16=version >= (8, 0),
+            supports_int8=version >= (6, 1),
+            supports_unified_memory=version >= (6, 0),
+            supports_peer_to_peer=tuple(peers),
+        )
+
+    def numa_node(self, device: int) -> int:
+        """The socket it is plugged into."""
+        return self.machine.devices[device].numa_node
+
+    def can_access_peer(self, device: int, peer: int) -> bool:
+        """Over NVLink, or PCIe of one socket."""
+        return self.machine.can_access(device, peer)
+
+    def allocate(self, nbytes: int, kind: MemoryKind, device: int, name: str) -> Storage:
+        """Poisoned bytes."""
+        place = f"device {device}" if kind.on_device else "host"
+        return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place))
+
+    def host_view(
+        self, span: Span, *, reads: bool, writes: bool, site: Site
+    ) -> np.ndarray[Any, Any]:
+        """The bytes themselves; that the host touches them now is noted."""
+        touched = (_region(span),)
+        self.timeline.host_access(touched if reads else (), touched if writes else (), site)
+        self._tell()
+        return _array(span)
+
+    def create_stream(self, device: int, priority: int, name: str | None) -> Stream:
+        """A stream that waits for no other on its own."""
+        return self.timeline.stream(name, device=device, priority=priority)
+
+    def destroy_stream(self, stream: Stream) -> None:
+        """What it was given is still done."""
+        self.timeline.retire(stream)
+
+    def copy(self, stream: Stream, target: Span, source: Span, site: Site) -> None:
+        """Copy over the link between the two places.
+
+        The host waits where it copies to memory whose pages may move, as CUDA does.
+        """
+        held = [_array(source)]
+        if source.kind.is_staged:
+            self.timeline.host_access(reads=(_region(source),), site=site)
+            held[0] = held[0].copy()
+        route = self._route(target, source)
+        duration = route.duration(source.high - source.low)
+
+        def begin() -> Outcome:
+            if source.kind.on_device:
+                held[0] = held[0].copy()
+            return Outcome(duration)
+
+        work = Work(
+            f"copy to {target.storage.buffer.name}",
+            engines=route.engines,
+            begin=begin,
+            action=lambda: np.copyto(_array(target), held[0]),
+            reads=() if source.kind.is_staged else (_region(source),),
+            writes=(_region(target),),
+            kind="copy",
+            site=site,
+        )
+        self.timeline.submit(stream, work)
+        if target.kind.is_staged:
+            self.synchronize(stream, None)
+
+    def call(self, stream: Stream, device: int, call: Call, site: Site) -> None:
+        """Call the function on arrays of bytes; its effects are there when its time has passed."""
+        aside = Aside(map(_array, call.writes))
+        arguments = [_array(each) if hasattr(each, "storage") else each for each in call.arguments]
+        outcome = Outcome(round(call.seconds * 1e9))
+
+        def begin() -> Outcome:
+            aside.run(lambda: call.function(*arguments))
+            return outcome
+
+        work = Work(
+            call.name,
+            engines=(self.machine.devices[device].compute,),
+            begin=begin,
+            action=aside.land,
+            reads=_regions(call.reads),
+            writes=_regions(call.writes),
+            kind="kernel",
+            site=site,
+        )
+        self.timeline.submit(stream, work)
+
+    def create_event(self, name: str) -> Event:
+        """An event that was never recorded."""
+        return Event(name)
+
+    def record(self, event: Event, stream: Stream) -> None:
+        """Mark the point after what the stream was given."""
+        self.timeline.record(event, stream)
+
+    def wait_event(self, stream: Stream, event: Event) -> None:
+        """Hold what the stream is given later."""
+        self.timeline.wait(stream, event)
+
+    def query(self, target: Stream | Event) -> bool:
+        """Whether it has ended; a host that has seen that comes after it."""
+        ended = self.timeline.query(target)
+        if ended:
+            self._tell()
+        return ended
+
+    def synchronize(self, target: Stream | Event, timeout: float | None) -> bool:
+        """Let simulated time pass until it has ended, or `timeout` seconds of it have."""
+        if timeout is None:
+            self.timeline.synchronize(target)
+        elif not self.timeline.wait_at_most(target, round(timeout * 1e9)):
+            return False
+        self._tell()
+        return True
+
+    def moment(self, event: Event) -> float:
+        """Seconds of simulated time."""
+        operation = event.operation
+        return (operation.end or 0) / 1e9 if operation else 0.0
+
+    def _tell(self) -> None:
+        found = [policy.as_hazard(each) for each in self.timeline.order.take()]
+        policy.judge(found, None)
+
+    def _route(self, target: Span, source: Span) -> Route:
+        if source.kind.on_device and target.kind.on_device:
+            return self.machine.peer_route(source.device, target.device)
+        if target.kind.on_device:
+            return self.machine.host_route(target.device, upload=True)
+        if source.kind.on_device:
+            return self.machine.host_route(source.device, upload=False)
+        return HOST_COPY
+
+
+def _array(span: Span) -> np.ndarray[Any, Any]:
+    found: np.ndarray[Any, Any] = span.storage.array[span.low : span.high]
+    return found
+
+
+def _region(span: Span) -> Region:
+    region: Region = span.storage.buffer.region(span.low, span.high)
+    return region
+
+
+def _regions(spans: Iterable[Span]) -> tuple[Region, ...]:
+    return tuple(map(_region, spans))

@@ -1,0 +1,143 @@
+"""Memory of one of the five kinds (§3.5.1), and parts of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.backends.base import Span
+from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from wia_lab.hal.context import Context
+    from wia_lab.hal.kinds import MemoryKind
+    from wia_lab.memory import Block
+    from wia_lab.timeline import Site
+
+Access = Literal["read", "write", "both"]
+
+
+class Buffer:
+    """A range of memory that belongs to a context. Use `with`, or `close`; twice is fine.
+
+    Attributes
+    ----------
+    context, kind, nbytes, name
+        Whose it is, of what kind, how long, and what messages call it.
+    freed_at : Site or None
+        Where it was closed.
+    """
+
+    def __init__(
+        self, context: Context, kind: MemoryKind, nbytes: int, name: str, block: Block | None
+    ) -> None:
+        self.context, self.kind, self.nbytes, self.name = context, kind, nbytes, name
+        self.block = block  # of the device's memory, where the kind takes any
+        self.freed_at: Site | None = None
+        self._storage = context.backend.allocate(nbytes, kind, context.device.number, name)
+
+    def __repr__(self) -> str:
+        state = f", freed on {self.freed_at}" if self.freed_at else ""
+        return f"<{self.name}: {self.nbytes:,} bytes of {self.kind.value} memory{state}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __getitem__(self, index: slice) -> Part:
+        """A part, in bytes, that copies and calls take like a buffer."""
+        if not isinstance(index, slice) or index.step not in (None, 1):
+            raise InvalidValue(
+                f"{self.name}[{index!r}]: write a slice of bytes, as in buffer[0:64]"
+            )
+        low, high, _ = index.indices(self.nbytes)
+        if low >= high:
+            raise InvalidValue(f"{self.name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
+        return Part(self, low, high)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was freed."""
+        return self.freed_at is not None
+
+    def close(self) -> None:
+        """Free it, once the work submitted to its context's streams has ended."""
+        if not self.is_closed:
+            self.context.free(self)
+
+    def host(self, dtype: Any = np.uint8, access: Access = "both") -> np.ndarray[Any, Any]:
+        """The memory as a NumPy array, without a copy, for the host to `access` now.
+
+        Whoever keeps the array tells nobody of later uses: ask for it anew after each wait.
+
+        Raises
+        ------
+        AccessRefused
+            For device memory, which the host cannot reach.
+        HazardError
+            When work that the host has not waited for touches the same bytes.
+        """
+        return Part(self, 0, self.nbytes).host(dtype, access)
+
+    def span(self, low: int = 0, high: int | None = None) -> Span:
+        """As back ends take it; Closed when it was freed."""
+        if self.is_closed:
+            raise Closed(
+                f"{self.name} is used after it was freed on {self.freed_at}: free it after its "
+                "last use"
+            )
+        end = self.nbytes if high is None else high
+        return Span(self._storage, self.kind, self.context.device.number, low, end)
+
+
+class Part:
+    """Bytes `low` to `high` of a buffer, the last not included."""
+
+    def __init__(self, buffer: Buffer, low: int, high: int) -> None:
+        self.buffer, self.low, self.high = buffer, low, high
+
+    def __repr__(self) -> str:
+        return f"<bytes {self.low:,} to {self.high - 1:,} of {self.buffer.name}>"
+
+    @property
+    def nbytes(self) -> int:
+        """How many."""
+        return self.high - self.low
+
+    def span(self) -> Span:
+        """As back ends take it."""
+        return self.buffer.span(self.low, self.high)
+
+    def host(self, dtype: Any = np.uint8, access: Access = "both") -> np.ndarray[Any, Any]:
+        """As `Buffer.host`, of these bytes alone."""
+        buffer, kind, size = self.buffer, self.buffer.kind, np.dtype(dtype).itemsize
+        buffer.context.check_open()
+        span = self.span()
+        if not kind.host_access:
+            raise AccessRefused(
+                f"{buffer.name} is {kind.value} memory, which the host cannot reach: copy it in a "
+                "stream to host or pinned memory"
+            )
+        if access not in ("read", "write", "both"):
+            raise InvalidValue(f"access is {access!r}: it is 'read', 'write' or 'both'")
+        if math.gcd(self.nbytes, size) != size or self.low % size:
+            raise InvalidValue(
+                f"{self!r} cannot be read as {np.dtype(dtype)}: start and length must be "
+                f"multiples of {size} bytes"
+            )
+        found = buffer.context.backend.host_view(
+            span, reads=access != "write", writes=access != "read", site=caller_site()
+        )
+        return found.view(dtype)

@@ -1,0 +1,273 @@
+"""Contexts (§3.3): what a program holds on one device. There is no current one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from wia_lab import errors
+from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.buffer import Buffer
+from wia_lab.hal.errors import AccessRefused, Closed, DeviceBusy, InvalidValue, OutOfMemory
+from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.stream import Event, Stream, StreamOptions
+from wia_lab.memory import Heap, Limit, format_size, parse_size
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from wia_lab.hal.backends.base import Backend
+    from wia_lab.hal.device import Device
+    from wia_lab.memory import Block
+
+HOLDERS_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextConfig:
+    """How a context is made.
+
+    Attributes
+    ----------
+    memory_pool_size : int, str or None
+        Bytes, or text such as "1GiB", of device memory to reserve at once and to allocate from;
+        without it each buffer takes its own.
+    memory_limit : int, str or None
+        Most bytes of device memory that its buffers may have together.
+    max_streams : int
+        Most streams that are open at a time.
+    exclusive : bool
+        Nobody else may have a context on the device meanwhile.
+    timeout : float or None
+        Seconds that a wait may take where the call names none; None waits for ever.
+    """
+
+    memory_pool_size: int | str | None = None
+    memory_limit: int | str | None = None
+    max_streams: int = 32
+    exclusive: bool = False
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_streams < 1:
+            raise InvalidValue(f"max_streams is {self.max_streams}: a context needs at least one")
+        if self.timeout is not None and not self.timeout > 0:
+            raise InvalidValue(f"timeout is {self.timeout} s: give more than 0, or None")
+
+
+class Context:
+    """Memory and streams on one device. Use `with`, or `close`; closing twice is fine.
+
+    Attributes
+    ----------
+    streams, buffers : list
+        Those that are open.
+    peers : set of int
+        Devices whose memory its kernels were let reach.
+    timeout : float or None
+        As `ContextConfig.timeout`; may be set.
+    """
+
+    def __init__(self, device: Device, config: ContextConfig | None = None) -> None:
+        self.device, self.config = device, config or ContextConfig()
+        self.backend: Backend = device.machine.backend
+        self.streams: list[Stream] = []
+        self.buffers: list[Buffer] = []
+        self.peers: set[int] = set()
+        self.timeout = self.config.timeout
+        self.is_closed = False
+        self._process = os.getpid()
+        self._made = 0
+        self._check_free_for(self.config)
+        self._pool = None
+        source = device.memory
+        if self.config.memory_pool_size is not None:
+            size = parse_size(self.config.memory_pool_size)
+            if size < 1:
+                raise InvalidValue(f"memory_pool_size is {size:,} bytes: give more, or None")
+            self._pool = self._reserved(size)
+            source = Heap(self._pool.size)
+        limit = self.config.memory_limit
+        self._memory = Limit(source, source.capacity if limit is None else limit)
+        device.contexts.append(self)
+
+    def __repr__(self) -> str:
+        return f"<context on {self.device!r}{', closed' * self.is_closed}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Memory
+
+    @property
+    def memory_limit(self) -> int:
+        """Most bytes of device memory that its buffers may have together; may be set."""
+        return self._memory.limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int | str) -> None:
+        size = parse_size(limit)
+        if size < 1:
+            raise InvalidValue(f"memory_limit is {limit!r}: give at least one byte")
+        self._memory.limit = size
+
+    @property
+    def memory_in_use(self) -> int:
+        """Bytes of device memory that its buffers have."""
+        return self._memory.live
+
+    def allocate(
+        self,
+        size: int | str,
+        kind: MemoryKind = MemoryKind.DEVICE,
+        *,
+        name: str | None = None,
+    ) -> Buffer:
+        """A buffer of `size` bytes, or text such as "2MiB", undefined at first.
+
+        Raises
+        ------
+        InvalidValue
+            A size of zero or less.
+        OutOfMemory
+            Device memory, or the context's limit, is exhausted. The context stays usable.
+        """
+        self.check_open()
+        nbytes = parse_size(size)
+        if nbytes < 1:
+            raise InvalidValue(f"allocate({size!r}): a buffer has at least one byte")
+        try:
+            block = self._memory.allocate(nbytes) if kind.on_device else None
+        except errors.AllocatorError as error:
+            raise self._exhausted(nbytes, error) from error
+        self._made += 1
+        buffer = Buffer(self, kind, nbytes, name or f"{kind.value} memory {self._made}", block)
+        self.buffers.append(buffer)
+        return buffer
+
+    def free(self, buffer: Buffer) -> None:
+        """Give a buffer back, once the work submitted to this context's streams has ended.
+
+        Raises
+        ------
+        Closed
+            When it was freed before.
+        """
+        if buffer.context is not self:
+            raise InvalidValue(f"{buffer!r} is of {buffer.context!r}: free it there")
+        if buffer.is_closed:
+            raise Closed(f"{buffer.name} is freed twice, first on {buffer.freed_at}: free it once")
+        for stream in self.streams:
+            self.backend.synchronize(stream.handle, None)
+        if buffer.block is not None:
+            self._memory.free(buffer.block)
+        buffer.freed_at = caller_site()
+        self.buffers.remove(buffer)
+
+    # Streams, events, peers
+
+    def create_stream(self, options: StreamOptions | None = None) -> Stream:
+        """A new stream."""
+        self.check_open()
+        if len(self.streams) >= self.config.max_streams:
+            raise InvalidValue(
+                f"{self!r} has {len(self.streams)} open streams, its most: close one, or raise "
+                "max_streams"
+            )
+        stream = Stream(self, options or StreamOptions())
+        self.streams.append(stream)
+        return stream
+
+    def create_event(self, name: str = "event") -> Event:
+        """An event that was never recorded."""
+        return Event(self, name)
+
+    def enable_peer_access(self, peer: Context) -> None:
+        """Let kernels of this context reach device memory of `peer`'s device; not the other way.
+
+        Raises
+        ------
+        AccessRefused
+            When there is no way between the two devices.
+        """
+        self.check_open()
+        if not self.device.can_access_peer(peer.device):
+            raise AccessRefused(
+                f"device {self.device.number} cannot reach memory of device {peer.device.number} "
+                f"in {self.device.machine.name}: copy it in a stream"
+            )
+        self.peers.add(peer.device.number)
+
+    def synchronize(self, *, timeout: float | None = None) -> None:
+        """Let the host wait for all its streams, each at most `timeout` seconds."""
+        self.check_open()
+        for stream in list(self.streams):
+            stream.synchronize(timeout=timeout)
+
+    def close(self) -> None:
+        """Wait for its streams, then give back streams and memory."""
+        if self.is_closed:
+            return
+        self.check_open()
+        for stream in list(self.streams):
+            self.backend.synchronize(stream.handle, None)
+            stream.close()
+        for buffer in list(self.buffers):
+            self.free(buffer)
+        if self._pool is not None:
+            self.device.memory.free(self._pool)
+        self.device.contexts.remove(self)
+        self.is_closed = True
+
+    def check_open(self) -> None:
+        """Refuse a context that was closed, or made by another process."""
+        if self.is_closed:
+            raise Closed(f"{self!r} was used: make another with Context(device)")
+        if os.getpid() != self._process:
+            raise Closed(
+                f"{self!r} was made by process {self._process} and used by {os.getpid()}: make one "
+                "in each process"
+            )
+
+    def _check_free_for(self, config: ContextConfig) -> None:
+        taken = [each for each in self.device.contexts if each.config.exclusive or config.exclusive]
+        if taken:
+            who = "has it for itself" if taken[0].config.exclusive else "is open on it"
+            raise DeviceBusy(f"{self.device!r}: {taken[0]!r} {who}: close that one first")
+
+    def _reserved(self, size: int) -> Block:
+        try:
+            return self.device.memory.allocate(size)
+        except errors.AllocatorError as error:
+            raise self._exhausted(size, error) from error
+
+    def _exhausted(self, nbytes: int, error: errors.AllocatorError) -> OutOfMemory:
+        """What is left, who has the rest, and what to do."""
+        books = self.device.memory.statistics
+        holders = sorted(
+            (each for each in self.buffers if each.block is not None), key=lambda each: -each.nbytes
+        )
+        in_use = sum(each.nbytes for each in holders)
+        told = ", ".join(
+            f"{each.name} ({format_size(each.nbytes)})" for each in holders[:HOLDERS_TOLD]
+        )
+        return OutOfMemory(
+            f"{nbytes:,} bytes asked of {self.device!r}: {error}; this context has {in_use:,} "
+            f"bytes in use, the device {books.reserved_bytes:,} reserved, and its largest hole is "
+            f"{books.largest_free_bytes:,}; the biggest holders are {told or 'none'}",
+            requested=nbytes,
+            free=books.free_bytes,
+            largest_free=books.largest_free_bytes,
+            holders=tuple(
+                (each.block.offset, each.nbytes, each.name) for each in holders if each.block
+            ),
+        )

@@ -1,0 +1,101 @@
+"""Devices (§3.2): what they are, what they can do, and who uses them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from wia_lab.hal.errors import ForeignHandle
+from wia_lab.memory import Heap
+
+if TYPE_CHECKING:
+    from wia_lab.hal.context import Context
+    from wia_lab.hal.machine import Machine
+
+
+class DeviceType(Enum):
+    """What sort of accelerator a device is."""
+
+    GPU = "gpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo:
+    """What a device is.
+
+    Sizes are bytes, `memory_bandwidth` bytes a second, `peak_flops` float32 operations a second
+    with a fused multiply-add counted as two. Both rates are theoretical: a program reaches less.
+    """
+
+    name: str
+    vendor: str
+    type: DeviceType
+    compute_units: int
+    memory_size: int
+    memory_bandwidth: float
+    peak_flops: float
+    compute_capability: tuple[int, int]
+    is_virtual: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} ({self.vendor} {self.type.value}): {self.compute_units} compute units, "
+            f"{self.memory_size / 1e9:.0f} GB, {self.memory_bandwidth / 1e9:,.0f} GB/s and "
+            f"{self.peak_flops / 1e12:.1f} TFLOP/s in theory"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a device can do. `supports_peer_to_peer` names the devices whose memory it can read."""
+
+    supports_float16: bool
+    supports_bfloat16: bool
+    supports_int8: bool  # four products of 8-bit integers in one instruction
+    supports_unified_memory: bool
+    supports_peer_to_peer: tuple[int, ...]
+
+
+class Device:
+    """One device of a machine.
+
+    Attributes
+    ----------
+    memory : Heap
+        All of its memory, of which contexts take their parts.
+    contexts : list of Context
+        Those that are open on it.
+    """
+
+    def __init__(self, machine: Machine, number: int) -> None:
+        self.machine = machine
+        self.number = number
+        self.memory = Heap(machine.backend.info(number).memory_size)
+        self.contexts: list[Context] = []
+
+    def __repr__(self) -> str:
+        return f"<device {self.number} of {self.machine.name}: {self.info.name}>"
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What it is."""
+        return self.machine.backend.info(self.number)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        return self.machine.backend.capabilities(self.number)
+
+    @property
+    def numa_node(self) -> int:
+        """The socket whose memory is nearest."""
+        return self.machine.backend.numa_node(self.number)
+
+    def can_access_peer(self, peer: Device) -> bool:
+        """Whether kernels on this device can be let read the memory of `peer`; no way back."""
+        if peer.machine is not self.machine:
+            raise ForeignHandle(
+                f"{peer!r} is of another machine than {self!r}: ask about a device of the same one"
+            )
+        return self.machine.backend.can_access_peer(self.number, peer.number)

@@ -1,0 +1,55 @@
+"""Machines: the devices that one back end offers, and nothing shared between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from wia_lab.hal.backends.virtual import VirtualBackend
+from wia_lab.hal.device import Device
+from wia_lab.hal.errors import UnknownDevice
+
+if TYPE_CHECKING:
+    from wia_lab.hal.backends.base import Backend
+
+
+class Machine(Sequence[Device]):
+    """The devices that one back end offers: `machine[0]`, `len(machine)`, `for device in machine`.
+
+    Two machines have nothing in common, not even a clock.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._devices = tuple(Device(self, number) for number in range(backend.device_count))
+
+    def __repr__(self) -> str:
+        return f"<machine {self.name} with {len(self)} devices>"
+
+    @property
+    def name(self) -> str:
+        """As the back end calls it."""
+        return self.backend.name
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether it is simulated."""
+        return self.backend.is_virtual
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    def __iter__(self) -> Iterator[Device]:
+        return iter(self._devices)
+
+    def __getitem__(self, number: int) -> Device:  # type: ignore[override]
+        if not isinstance(number, int) or not 0 <= number < len(self):
+            raise UnknownDevice(
+                f"device {number!r} of {self.name}: it has 0 to {len(self) - 1}, as integers"
+            )
+        return self._devices[number]
+
+
+def open_machine(specification: str) -> Machine:
+    """A virtual machine by its name, such as `2xH100-nvlink`; see `wia_lab.timeline`."""
+    return Machine(VirtualBackend(specification))

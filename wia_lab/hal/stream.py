@@ -1,0 +1,259 @@
+"""Streams and events (§3.4): work that runs in order, and marks that order streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.backends.base import Call, Span
+from wia_lab.hal.buffer import Buffer, Part
+from wia_lab.hal.errors import (
+    AccessRefused,
+    Closed,
+    ForeignHandle,
+    InvalidValue,
+    NotReady,
+    TimedOut,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from wia_lab.hal.context import Context
+
+Memory = Buffer | Part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions:
+    """How a stream is made."""
+
+    priority: int = 0  # lower runs first
+    name: str | None = None  # shown in timelines and hazards
+
+
+class Stream:
+    """Work that runs in order on one device. Use `with`, or `close`; closing twice is fine."""
+
+    def __init__(self, context: Context, options: StreamOptions) -> None:
+        self.context, self.options = context, options
+        self._backend = context.backend
+        self.handle = self._backend.create_stream(
+            context.device.number, options.priority, options.name
+        )
+        self.name: str = self.handle.name
+        self.is_closed = False
+
+    def __repr__(self) -> str:
+        return f"<{self.name} on {self.context.device!r}{', closed' * self.is_closed}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was submitted has ended by now."""
+        self.check_open()
+        return self._backend.query(self.handle)
+
+    def copy(self, target: Memory, source: Memory) -> None:
+        """Copy `source` to `target`, in any direction. The host goes on, if neither is HOST memory.
+
+        Raises
+        ------
+        InvalidValue
+            When their lengths differ.
+        """
+        self.check_open()
+        if target.nbytes != source.nbytes:
+            raise InvalidValue(
+                f"copy of {source!r} to {target!r}: {source.nbytes:,} bytes do not fit "
+                f"{target.nbytes:,} exactly: copy a slice, as in buffer[0:{source.nbytes}]"
+            )
+        self._backend.copy(self.handle, self._span(target), self._span(source), caller_site())
+
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float,
+        reads: Sequence[Memory] | None = None,
+        writes: Sequence[Memory] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Call `function` on the device's turn; buffers reach it as arrays of bytes.
+
+        It is what a kernel is to a virtual device: `seconds` is how long it keeps the device busy.
+        `reads` and `writes` say what of its arguments it touches; without them, all of them both.
+
+        Raises
+        ------
+        AccessRefused
+            For memory that kernels cannot reach, or of a peer that this context was not let read.
+        """
+        self.check_open()
+        if not seconds >= 0:
+            raise InvalidValue(f"submit: {seconds!r} seconds: give 0 or more")
+        memory = [each for each in arguments if isinstance(each, Buffer | Part)]
+        call = Call(
+            function,
+            [
+                self._reached(each) if isinstance(each, Buffer | Part) else each
+                for each in arguments
+            ],
+            [self._reached(each) for each in (memory if reads is None else reads)],
+            [self._reached(each) for each in (memory if writes is None else writes)],
+            seconds,
+            name or str(getattr(function, "__name__", "call")),
+        )
+        self._backend.call(self.handle, self.context.device.number, call, caller_site())
+
+    def record(self, event: Event | None = None) -> Event:
+        """Mark the point after what was submitted so far, with a new event if none is given."""
+        self.check_open()
+        marked = event or Event(self.context)
+        marked.check_machine(self.context)
+        self._backend.record(marked.handle, self.handle)
+        return marked
+
+    def wait(self, other: Event | Stream) -> None:
+        """Hold later work until an event, or all that a stream was given, is done.
+
+        The host goes on.
+
+        Raises
+        ------
+        NotReady
+            For an event that was never recorded, which would hold nothing.
+        """
+        self.check_open()
+        event = other.record() if isinstance(other, Stream) else other
+        event.check_machine(self.context)
+        event.check_recorded("waited for")
+        self._backend.wait_event(self.handle, event.handle)
+
+    def synchronize(self, *, timeout: float | None = None) -> None:
+        """Let the host wait until all is done, at most `timeout` seconds, or the context's.
+
+        Raises
+        ------
+        TimedOut
+            When that did not do. The work goes on.
+        """
+        self.check_open()
+        allowed = self.context.timeout if timeout is None else timeout
+        if not self._backend.synchronize(self.handle, allowed):
+            raise TimedOut(
+                f"{self!r} did not end within {allowed} s: wait longer, with timeout= or the "
+                "context's timeout"
+            )
+
+    def close(self) -> None:
+        """Take no more work; what was submitted is still done."""
+        if not self.is_closed:
+            self.is_closed = True
+            self._backend.destroy_stream(self.handle)
+            self.context.streams.remove(self)
+
+    def check_open(self) -> None:
+        """Refuse a stream that was closed, or whose context was."""
+        self.context.check_open()
+        if self.is_closed:
+            raise Closed(f"{self!r} was used: make one with context.create_stream()")
+
+    def _span(self, memory: Memory) -> Span:
+        owner = memory.buffer if isinstance(memory, Part) else memory
+        if owner.context.backend is not self._backend:
+            raise ForeignHandle(
+                f"{owner!r} is of another machine than {self!r}: copy it through host memory"
+            )
+        return memory.span()
+
+    def _reached(self, memory: Memory) -> Span:
+        """The span of memory that a kernel of this context touches."""
+        span = self._span(memory)
+        owner = memory.buffer if isinstance(memory, Part) else memory
+        if not span.kind.kernel_access:
+            raise AccessRefused(
+                f"{owner.name} is {span.kind.value} memory, which kernels cannot reach: copy it to "
+                "device memory first"
+            )
+        here = self.context.device.number
+        if span.kind.on_device and span.device not in (here, *self.context.peers):
+            raise AccessRefused(
+                f"{owner.name} is memory of device {span.device}, which kernels on device {here} "
+                f"cannot reach: let device {here} do so, with "
+                "context.enable_peer_access(the other's context)"
+            )
+        return span
+
+
+class Event:
+    """A mark in a stream; recording it again moves it."""
+
+    def __init__(self, context: Context, name: str = "event") -> None:
+        context.check_open()
+        self.context, self.name = context, name
+        self.handle = context.backend.create_event(name)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}{'' if self.is_recorded else ', never recorded'}>"
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it was ever recorded."""
+        return bool(self.handle.is_recorded)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what it marks has ended by now."""
+        self.check_recorded("asked for")
+        return self.context.backend.query(self.handle)
+
+    def synchronize(self, *, timeout: float | None = None) -> None:
+        """Let the host wait for it, as `Stream.synchronize` does for a stream."""
+        self.check_recorded("waited for")
+        allowed = self.context.timeout if timeout is None else timeout
+        if not self.context.backend.synchronize(self.handle, allowed):
+            raise TimedOut(f"{self!r} did not happen within {allowed} s: wait longer")
+
+    def seconds_since(self, earlier: Event) -> float:
+        """Seconds on the machine's clock from `earlier` to this event.
+
+        Raises
+        ------
+        NotReady
+            When either has not happened yet.
+        """
+        earlier.check_machine(self.context)
+        for event in (earlier, self):
+            if not event.is_done:
+                raise NotReady(f"{event!r} has not happened yet: synchronise with it first")
+        backend = self.context.backend
+        return backend.moment(self.handle) - backend.moment(earlier.handle)
+
+    def check_machine(self, context: Context) -> None:
+        """Refuse an event of another machine."""
+        context.check_open()
+        if self.context.backend is not context.backend:
+            raise ForeignHandle(
+                f"{self!r} is of another machine than {context!r}: record one of the same machine"
+            )
+
+    def check_recorded(self, what: str) -> None:
+        """Refuse an event that was never recorded."""
+        self.context.check_open()
+        if not self.is_recorded:
+            raise NotReady(
+                f"{self!r} is {what}: record it first, in the stream whose work it marks"
+            )
