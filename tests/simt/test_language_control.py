@@ -569,6 +569,19 @@ class TestTogether:
         clean(kernel, 1, 32, out)
         assert out.tolist() == [0xAA + 255000] * 8 + [9] * 24
 
+    def test_votes_without_those_that_returned(self) -> None:
+        """CUDA lets the mask of a vote name lanes that have returned."""
+
+        def kernel(out):
+            i = cuda.threadIdx.x
+            if i >= 40:
+                return
+            out[i] = np.uint32(cuda.ballot_sync(FULL, i % 2))
+
+        out = np.zeros(40, np.int64)
+        clean(kernel, 1, 64, out)
+        assert out.tolist() == [0xAAAAAAAA] * 32 + [0xAA] * 8
+
     def test_partial_warp(self) -> None:
         def kernel(out):
             i = cuda.threadIdx.x

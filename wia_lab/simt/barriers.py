@@ -187,14 +187,21 @@ class WaitingRoom:
         return self.scheduler.live_count == chunk.blocks * chunk.threads
 
     def _report_ended(
-        self, site: Site, bits: np.ndarray, wanted: np.ndarray, together: int
+        self,
+        site: Site,
+        bits: np.ndarray,
+        wanted: np.ndarray,
+        together: int,
+        *,
+        tell_returned: bool = True,
     ) -> None:
         """Name lanes in `wanted` that have ended and will never come; `together` lanes wait."""
         scheduler = self.scheduler
         here = wanted & self.machine.chunk.full & ~scheduler.live
         returned = (scheduler.exits == RETURNED) & (scheduler.exit_line < site.line)
         around = here & ((scheduler.exits == ENDED) | (scheduler.exits == RETURNED)) & ~returned
-        for lanes, reason in ((around, "exited"), (here & returned, "returned")):
+        gone = here & returned if tell_returned else np.zeros_like(here)
+        for lanes, reason in ((around, "exited"), (gone, "returned")):
             if lanes.any():
                 self._told.add(site.number)
                 waiting = bits & np.repeat(lanes.reshape(-1, together).any(axis=1), together)
@@ -255,7 +262,9 @@ class WaitingRoom:
         named = np.full(lanes.size, FULL_WARP if members is None else members, np.uint32)
         self.listeners.on_warp_sync(end.site, lanes, named, end.name)
         if not self._nobody_ended() and end.site.number not in self._told:
-            self._report_ended(end.site, lanes, self._named(lanes, members), WARP)
+            named_lanes = self._named(lanes, members)
+            shuffles = end.name.startswith("shfl")  # CUDA lets votes name lanes that have returned
+            self._report_ended(end.site, lanes, named_lanes, WARP, tell_returned=shuffles)
         result = end.compute(self.machine, values, lanes, named)
         for group, _ in parts:
             put(group, end.target, result)
