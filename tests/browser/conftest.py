@@ -19,7 +19,7 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 TOKEN = "learner"
-SECONDS_TO_START = 90
+SECONDS_TO_START = 180
 
 
 @pytest.fixture(scope="session")
