@@ -15,7 +15,7 @@ from wia_lab.errors import CannotRun, NotebookError
 from wia_lab.workbook.form import checked_puzzles
 
 SECONDS_A_CELL = 120
-SECONDS_TO_START = 60
+SECONDS_TO_START = 120
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
