@@ -31,7 +31,7 @@ class TestRing:
 @pytest.mark.parametrize("kernel", [hierarchy.chase, hierarchy.chase_shared])
 def test_chase_goes_on_where_it_ended(kernel) -> None:
     """Two launches of 7 and 12 steps end where 19 links lead."""
-    following, out = hierarchy.ring(1024), np.zeros(1, np.int32)
+    following, out = hierarchy.ring(1024), np.zeros(1, np.uint32)
     for steps in (7, 12):
         assert simulate(kernel, 1, 32 if "shared" in kernel.name else 1, out, following, steps)
     assert out[0] == walk(following, 0, 19) != 0
@@ -39,7 +39,7 @@ def test_chase_goes_on_where_it_ended(kernel) -> None:
 
 def test_chase_is_one_request_a_step() -> None:
     """Each step waits for one load of one sector."""
-    following, out = hierarchy.ring(1024), np.zeros(1, np.int32)
+    following, out = hierarchy.ring(1024), np.zeros(1, np.uint32)
     counters = simulate(hierarchy.chase, 1, 1, out, following, 20).counters
     assert counters.global_load_sectors == counters.global_load_requests == 21
 

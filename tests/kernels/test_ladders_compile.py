@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0), (10, 0)]
-INTS, FLOATS = np.zeros(4, np.int32), np.zeros(4, np.float32)
+INTS, FLOATS = np.zeros(4, np.uint32), np.zeros(4, np.float32)
 LEVELS = {
     "chase": (hierarchy.chase, (INTS, INTS, 4)),
     "chase-shared": (hierarchy.chase_shared, (INTS, INTS, 4)),

@@ -67,6 +67,29 @@ def convolve_tile(out, signal, taps):
         out[i] = total
 
 
+@cuda.jit(device=True)
+def make_outputs(out, tile, weights, begin):
+    """Write the outputs of one tile, from ``out[begin]`` on.
+
+    A whole tile is written without a test a cell, so that the loops unroll and each access is an
+    address and a constant: Numba's tests for negative indices would cost more than the sums.
+    """
+    t = cuda.threadIdx.x & (BLOCK - 1)
+    if begin + TILE <= out.size:
+        for k in range(OUTPUTS):
+            total = float32(0.0)
+            for q in range(TAPS):
+                total += weights[q] * tile[t + (SKIPPED + k * BLOCK + q)]
+            out[begin + (t + k * BLOCK)] = total
+    else:
+        for j in range(t, TILE, BLOCK):
+            if begin + j < out.size:
+                total = float32(0.0)
+                for q in range(TAPS):
+                    total += weights[q] * tile[SKIPPED + j + q]
+                out[begin + j] = total
+
+
 @cuda.jit
 def convolve_outputs(out, signal, taps):
     """Eight outputs a thread: eight independent loads before the barrier, weights in registers.
@@ -83,7 +106,7 @@ def convolve_outputs(out, signal, taps):
         weights[k] = taps[k]
     if begin >= MARGIN and begin + TILE + MARGIN <= signal.size:
         for k in range(OUTPUTS):
-            loaded[k] = signal[first + t + k * BLOCK]
+            loaded[k] = signal[first + (t + k * BLOCK)]
         if t < 2 * MARGIN:
             tile[TILE + t] = signal[first + TILE + t]
         for k in range(OUTPUTS):
@@ -93,13 +116,7 @@ def convolve_outputs(out, signal, taps):
             i = first + j
             tile[j] = signal[i] if 0 <= i < signal.size else float32(0.0)
     cuda.syncthreads()
-    for k in range(OUTPUTS):
-        j = t + k * BLOCK
-        if begin + j < out.size:
-            total = float32(0.0)
-            for q in range(TAPS):
-                total += weights[q] * tile[SKIPPED + j + q]
-            out[begin + j] = total
+    make_outputs(out, tile, weights, begin)
 
 
 @cuda.jit(device=True)
@@ -113,19 +130,6 @@ def fetch(tile, signal, first):
             cuda.cp_async(tile, j, signal, first + j, WIDE)
     else:
         cuda.copy_dram_to_sram_async(tile, signal, first, WIDE_BUFFER)
-
-
-@cuda.jit(device=True)
-def make_outputs(out, tile, weights, begin):
-    """Write the outputs of one tile, from ``out[begin]`` on."""
-    t = cuda.threadIdx.x
-    for k in range(OUTPUTS):
-        j = t + k * BLOCK
-        if begin + j < out.size:
-            total = float32(0.0)
-            for q in range(TAPS):
-                total += weights[q] * tile[SKIPPED + j + q]
-            out[begin + j] = total
 
 
 @cuda.jit

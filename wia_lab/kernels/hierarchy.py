@@ -8,7 +8,7 @@ whole device: bytes over time is the bandwidth of the level that holds it.
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32
+from numba import float32, uint32
 
 from wia_lab import cuda
 
@@ -20,7 +20,7 @@ SPAN = BLOCK * LOADS
 
 @cuda.jit
 def chase(out, following, steps):
-    """Follow `following` for `steps` loads, int32, from entry `out[0]`, which becomes the last one.
+    """Follow `following`, uint32, for `steps` loads from entry `out[0]`, which becomes the last.
 
     The next launch goes on where this one ended, so that no cache holds what comes. Bound by
     latency alone. Launch: one thread.
@@ -37,7 +37,7 @@ def chase_shared(out, following, steps):
 
     Launch: one block; all its threads fill the table, the first one follows it.
     """
-    cells = cuda.shared.array(CHASED, int32)
+    cells = cuda.shared.array(CHASED, uint32)
     for k in range(cuda.threadIdx.x, following.size, cuda.blockDim.x):
         cells[k] = following[k]
     cuda.syncthreads()
@@ -60,14 +60,18 @@ def sweep(out, a, repeats, parts):
     held = cuda.local.array(LOADS, float32)
     size = a.size // parts
     total = float32(0.0)
-    for turn in range(repeats):
-        part = (cuda.blockIdx.x + turn * (cuda.gridDim.x + 1)) % parts
+    part = cuda.blockIdx.x % parts
+    advance = (cuda.gridDim.x + 1) % parts
+    for _ in range(repeats):
         first = part * size + cuda.threadIdx.x
         for begin in range(first, first + size, SPAN):
             for k in range(LOADS):
                 held[k] = a[begin + k * BLOCK]
             for k in range(LOADS):
                 total += held[k]
+        part += advance
+        if part >= parts:
+            part -= parts
     out[cuda.grid(1)] = total
 
 
@@ -84,20 +88,20 @@ def sweep_shared(out, a, repeats):
     cuda.syncthreads()
     total = float32(0.0)
     for turn in range(repeats):
-        place = (t + turn) % BLOCK  # another cell each turn, or the compiler reads once
+        place = (t + turn) & (BLOCK - 1)  # another cell each turn, or the compiler reads once
         for k in range(LOADS):
             total += cells[place + k * BLOCK]
     out[cuda.grid(1)] = total
 
 
 def ring(entries: int, stride: int = 32, seed: int = 0) -> np.ndarray:
-    """A random cycle through every `stride`-th of `entries` int32: one a 128-byte line.
+    """A random cycle through every `stride`-th of `entries` uint32: one a 128-byte line.
 
     Entries between are unused. From entry 0 it comes back after `entries` / `stride` steps.
     """
     lines = entries // stride
     order = np.random.default_rng(seed).permutation(lines - 1) + 1
     order = np.concatenate(([0], order)) * stride
-    following = np.zeros(entries, np.int32)
+    following = np.zeros(entries, np.uint32)
     following[order] = np.roll(order, -1)
     return following

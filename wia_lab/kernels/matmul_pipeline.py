@@ -1,7 +1,9 @@
 """The matrix product of `matmul` with the next tiles on their way while this one is multiplied.
 
-Tiles of `a` are kept as they lie in memory, rows of 16 columns, so that asynchronous copies can
-fetch them; a thread reads four neighbours of a row at once.
+Tiles of `a` are kept as they lie in memory, rows of 8 columns, so that asynchronous copies can
+fetch them; a thread reads four neighbours of a row at once, and takes every 16th row. Masks
+(``half & 1``) show the compiler that an index is not negative: else Numba's test for that stands
+before every access, and neighbouring reads are not merged into one of 16 bytes.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ from numba import float32
 from wia_lab import cuda
 
 SIDE = 128  # side of a block's part of c
-DEPTH = 16  # columns of a, rows of b, in one step
+DEPTH = 8  # columns of a, rows of b, in one step
+PADDED = DEPTH + 4  # rows stay 16-byte aligned, and four neighbouring rows lie in different banks
 PART = 8  # outputs a thread, each way
 WIDE = 4  # floats in 16 bytes
 MIDDLE = SIDE // 2
+ROWS = SIDE // PART  # of threads, which take every 16th row
 THREADS = 256
 CELLS = SIDE * DEPTH  # of one tile
-BUFFERS, STAGES = 2, 3
+HALVES = DEPTH // WIDE
+BUFFERS, STAGES = 2, 4
 AHEAD = STAGES - 1
 WAITED = STAGES - 2
 REGISTERS = 128  # two blocks of 256 threads fill a multiprocessor's 65,536
@@ -65,14 +70,14 @@ def matmul_double_buffered(c, a, b):
     Copies of 4 bytes. Bound by the instructions that issue them. float32 only.
     Launch: 256 threads a part of 128×128 of c.
     """
-    ta = cuda.shared.array((BUFFERS, SIDE, DEPTH), float32)
+    ta = cuda.shared.array((BUFFERS, SIDE, PADDED), float32)
     tb = cuda.shared.array((BUFFERS, DEPTH, SIDE), float32)
     sums = cuda.local.array((PART, PART), float32)
     left = cuda.local.array((PART, WIDE), float32)
     right = cuda.local.array(PART, float32)
     t = cuda.threadIdx.x
     tx = ((t >> 5) & 1) * 8 + (t & 7)
-    ty = (t >> 6) * 4 + ((t >> 3) & 3)
+    ty = ((t >> 6) & 3) * 4 + ((t >> 3) & 3)
     y0, x0 = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * SIDE
     for i in range(PART):
         for j in range(PART):
@@ -88,10 +93,11 @@ def matmul_double_buffered(c, a, b):
             fetch_cells(ta[other], tb[other], a, b, y0, x0, (step + 1) * DEPTH)
         cuda.cp_async_commit_group()
         rows, columns = ta[step % BUFFERS], tb[step % BUFFERS]
-        for first in range(0, DEPTH, WIDE):
+        for half in range(HALVES):
+            first = (half & 1) * WIDE
             for i in range(PART):
                 for q in range(WIDE):
-                    left[i, q] = rows[ty * PART + i, first + q]
+                    left[i, q] = rows[ty + i * ROWS, first + q]
             for q in range(WIDE):
                 for j in range(WIDE):
                     right[j] = columns[first + q, tx * WIDE + j]
@@ -99,25 +105,25 @@ def matmul_double_buffered(c, a, b):
                 for i in range(PART):
                     for j in range(PART):
                         sums[i, j] += left[i, q] * right[j]
-    store(c, sums, y0 + ty * PART, x0 + tx * WIDE)
+    store(c, sums, y0 + ty, x0 + tx * WIDE)
 
 
 @cuda.jit
 def matmul_pipeline(c, a, b):
-    """Three tiles of each factor: two are on their way, by 16-byte copies, behind the third.
+    """Four tiles of each factor: three are on their way, by 16-byte copies, behind the fourth.
 
-    A quarter of the copy instructions, and a whole step's time for each to arrive. Bound by
+    A quarter of the copy instructions, and three steps' time for each to arrive. Bound by
     arithmetic: the rest of the issue slots goes to shared loads. float32 only.
     Launch: 256 threads a part of 128×128 of c.
     """
-    ta = cuda.shared.array((STAGES, SIDE, DEPTH), float32)
+    ta = cuda.shared.array((STAGES, SIDE, PADDED), float32)
     tb = cuda.shared.array((STAGES, DEPTH, SIDE), float32)
     sums = cuda.local.array((PART, PART), float32)
     left = cuda.local.array((PART, WIDE), float32)
     right = cuda.local.array(PART, float32)
     t = cuda.threadIdx.x
     tx = ((t >> 5) & 1) * 8 + (t & 7)
-    ty = (t >> 6) * 4 + ((t >> 3) & 3)
+    ty = ((t >> 6) & 3) * 4 + ((t >> 3) & 3)
     y0, x0 = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * SIDE
     for i in range(PART):
         for j in range(PART):
@@ -135,10 +141,11 @@ def matmul_pipeline(c, a, b):
             fetch_wide(ta[free], tb[free], a, b, y0, x0, (step + AHEAD) * DEPTH)
         cuda.cp_async_commit_group()
         rows, columns = ta[step % STAGES], tb[step % STAGES]
-        for first in range(0, DEPTH, WIDE):
+        for half in range(HALVES):
+            first = (half & 1) * WIDE
             for i in range(PART):
                 for q in range(WIDE):
-                    left[i, q] = rows[ty * PART + i, first + q]
+                    left[i, q] = rows[ty + i * ROWS, first + q]
             for q in range(WIDE):
                 for j in range(WIDE):
                     right[j] = columns[first + q, tx * WIDE + j]
@@ -146,18 +153,19 @@ def matmul_pipeline(c, a, b):
                 for i in range(PART):
                     for j in range(PART):
                         sums[i, j] += left[i, q] * right[j]
-    store(c, sums, y0 + ty * PART, x0 + tx * WIDE)
+    store(c, sums, y0 + ty, x0 + tx * WIDE)
 
 
 @cuda.jit(device=True)
 def store(c, sums, y, x):
-    """Write a thread's 8×8 sums: rows from `y`, four columns from `x` and four from x + 64."""
+    """Write a thread's 8×8 sums: every 16th row from `y`, columns from `x` and from x + 64."""
     for i in range(PART):
+        row = y + i * ROWS
         for j in range(WIDE):
-            if y + i < c.shape[0] and x + j < c.shape[1]:
-                c[y + i, x + j] = sums[i, j]
-            if y + i < c.shape[0] and x + MIDDLE + j < c.shape[1]:
-                c[y + i, x + MIDDLE + j] = sums[i, j + WIDE]
+            if row < c.shape[0] and x + j < c.shape[1]:
+                c[row, x + j] = sums[i, j]
+            if row < c.shape[0] and x + MIDDLE + j < c.shape[1]:
+                c[row, x + MIDDLE + j] = sums[i, j + WIDE]
 
 
 matmul_two_blocks = cuda.jit(max_registers=REGISTERS)(matmul_pipeline.py_func)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wia_lab.cuda.rebind import numba_cuda
 from wia_lab.kernels import hierarchy
 from wia_lab.kernels.ladder import Launch, Topic
 from wia_lab.kernels.references import full_arguments, full_reference, vendor
@@ -62,7 +63,7 @@ class Row:
 
 def array(tensor: Any) -> Any:
     """The memory of a PyTorch tensor, or of whatever describes it so, as numba-cuda's array."""
-    from numba import cuda  # noqa: PLC0415 - hardware only
+    cuda = numba_cuda()
 
     return cuda.as_cuda_array(tensor)
 
@@ -116,7 +117,7 @@ def copy_bandwidth() -> float:
 
 def small_errors(topic: Topic) -> dict[str, float]:
     """Greatest relative error of each step over the topic's small sizes, against NumPy."""
-    from numba import cuda  # noqa: PLC0415 - hardware only
+    cuda = numba_cuda()
 
     worst = {step.name: 0.0 for step in topic.steps}
     for size in topic.sizes:
@@ -215,7 +216,7 @@ def _latency(name: str, kernel: Any, following: Any, steps: int, threads: int = 
     """Nanoseconds of one dependent load."""
     import torch  # noqa: PLC0415 - hardware only
 
-    out = array(torch.zeros(1, dtype=torch.int32, device="cuda"))
+    out = array(torch.zeros(1, dtype=torch.uint32, device="cuda"))
     took = milliseconds(runner([Launch(kernel, 1, threads, (out, following, steps))]))
     return _level(f"{name}, latency", following.nbytes, took, took * 1e6 / steps, "ns")
 

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.kernels.measure import Row
+from wia_lab.kernels.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 RECORDED = "benchmarks_kernels_h200.csv"
 NAMES = tuple(field.name for field in fields(Row))
 TEXTS = ("topic", "step", "size", "unit", "beside")
+TOLERANCES = {each.topic.name: each.topic.tolerance for each in WORKLOADS}
 
 
 @cache
@@ -76,8 +78,14 @@ def circumstances(command: str) -> list[str]:
     return [f"{date}, {gpu}", f"{versions}, Python {platform.python_version()}", command]
 
 
+def is_right(row: Row) -> bool:
+    """Whether the step's errors, at full size and at the small ones, are within its tolerance."""
+    errors = [each for each in (row.error, row.small_error) if each is not None]
+    return all(each <= TOLERANCES[row.topic] for each in errors)  # NaN is not
+
+
 def render(rows: Sequence[Row]) -> str:
-    """The rows as text, a line each; the best step of a ladder says whether it comes near enough.
+    """The rows as text, a line each; the best right step of a ladder says if it is near enough.
 
     Topics stand apart by an empty line.
     """
@@ -98,9 +106,12 @@ def _line(row: Row, rows: Sequence[Row]) -> str:
     start = f"{row.topic:<20}{row.step:<26}{row.milliseconds:>10.3f}{row.rate:>10,.1f} "
     if row.ratio is None or row.beside_rate is None or row.error is None:
         return f"{start}{row.unit:<8}{'':>6}  {row.size}"
-    best = max(each.ratio or 0.0 for each in rows if each.topic == row.topic)
-    verdict = ""
-    if row.reach is not None and row.ratio == best:
+    best = max(
+        (each.ratio or 0.0 for each in rows if each.topic == row.topic and is_right(each)),
+        default=0.0,
+    )
+    verdict = "" if is_right(row) else "  wrong answer"
+    if row.reach is not None and row.ratio == best and is_right(row):
         verdict = f"  {'reaches' if best >= row.reach else 'misses'} {row.reach:.2f}"
     return (
         f"{start}{row.unit:<8}{row.ratio:>6.3f}  {row.beside:<16}{row.beside_rate:>8,.1f}"
