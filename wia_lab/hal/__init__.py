@@ -30,8 +30,10 @@ from wia_lab.hal.errors import (
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.machine import Machine, open_machine
 from wia_lab.hal.stream import Event, Stream, StreamOptions
+from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
 
 __all__ = [
+    "TIMEOUT_INFINITE",
     "AccessRefused",
     "Buffer",
     "Capabilities",
@@ -46,6 +48,7 @@ __all__ = [
     "ErrorCode",
     "ErrorDetails",
     "Event",
+    "Fence",
     "ForeignHandle",
     "HalError",
     "InvalidValue",
@@ -54,6 +57,7 @@ __all__ = [
     "NotReady",
     "OutOfMemory",
     "Part",
+    "PeerBarrier",
     "Stream",
     "StreamOptions",
     "TimedOut",

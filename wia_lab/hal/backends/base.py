@@ -95,6 +95,9 @@ class Backend(Protocol):
     def synchronize(self, target: Any, timeout: float | None) -> bool:
         """Let the host wait for a stream or an event; False when `timeout` seconds did not do."""
 
+    def now(self) -> float:
+        """Seconds on the machine's clock, as the host sees it."""
+
     def moment(self, event: Any) -> float:
         """Seconds, on the machine's clock, at which the event happened."""
 

@@ -196,6 +196,10 @@ class VirtualBackend:
         self._tell()
         return True
 
+    def now(self) -> float:
+        """Seconds of simulated time."""
+        return self.timeline.now / 1e9
+
     def moment(self, event: Event) -> float:
         """Seconds of simulated time."""
         operation = event.operation

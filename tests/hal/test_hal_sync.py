@@ -1,0 +1,131 @@
+"""Fences and barriers of the HAL, on virtual machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import wia_lab.hal as wia
+from wia_lab import HazardError
+from wia_lab.hal import MemoryKind
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def write(data: np.ndarray, value: int) -> None:
+    """A kernel: fill with a byte."""
+    data[:] = value
+
+
+def take(out: np.ndarray, data: np.ndarray) -> None:
+    """A kernel: copy bytes."""
+    out[:] = data
+
+
+@pytest.fixture
+def contexts() -> list[wia.Context]:
+    """One on each of four H100s, all linked, each let reach the others."""
+    made = [wia.Context(device) for device in wia.open_machine("4xH100-nvlink")]
+    for one in made:
+        for other in made:
+            if other is not one:
+                one.enable_peer_access(other)
+    return made
+
+
+class TestFence:
+    """The host waits for several streams, and no longer than it wants."""
+
+    def test_waits_for_all(self, contexts: list[wia.Context]) -> None:
+        streams = [context.create_stream() for context in contexts]
+        fence = wia.Fence(contexts[0])
+        for seconds, stream in enumerate(streams):
+            stream.submit(lambda: None, seconds=seconds)
+        fence.submit(*streams)
+        assert not fence.is_passed
+        fence.wait()
+        assert fence.is_passed
+        assert contexts[0].backend.now() == pytest.approx(3.0, abs=1e-3)
+
+    def test_timeout_is_for_all_together(self, contexts: list[wia.Context]) -> None:
+        one, two = (context.create_stream() for context in contexts[:2])
+        one.submit(lambda: None, seconds=1.0)
+        two.submit(lambda: None, seconds=3.0)
+        fence = wia.Fence(contexts[0], "frame")
+        fence.submit(one, two)
+        with pytest.raises(wia.TimedOut, match="<frame behind 2 streams> .* 1 of its streams"):
+            fence.wait(2.0)
+        assert contexts[0].backend.now() == pytest.approx(2.0, abs=1e-3)
+        fence.wait(wia.TIMEOUT_INFINITE)
+        assert contexts[0].backend.now() == pytest.approx(3.0, abs=1e-3)
+
+    def test_the_contexts_timeout(self, contexts: list[wia.Context]) -> None:
+        stream, fence = contexts[0].create_stream(), wia.Fence(contexts[0])
+        contexts[0].timeout = 0.5
+        stream.submit(lambda: None, seconds=1.0)
+        fence.submit(stream)
+        with pytest.raises(wia.TimedOut, match=r"within 0\.5 s"):
+            fence.wait()
+
+    def test_behind_nothing(self, contexts: list[wia.Context]) -> None:
+        fence = wia.Fence(contexts[0])
+        fence.wait(0.0)
+        assert fence.is_passed
+
+    def test_later_work_is_not_waited_for(self, contexts: list[wia.Context]) -> None:
+        stream, fence = contexts[0].create_stream(), wia.Fence(contexts[0])
+        fence.submit(stream)
+        stream.submit(lambda: None, seconds=5.0)
+        fence.wait()
+        assert contexts[0].backend.now() < 0.1
+
+
+class TestPeerBarrier:
+    """Nobody goes on before all have come."""
+
+    def test_all_see_what_all_wrote(self, contexts: list[wia.Context]) -> None:
+        """Each device writes its own memory, then then the next one's: right, and no hazard."""
+        streams = [context.create_stream() for context in contexts]
+        own = [context.allocate(64) for context in contexts]
+        got = [context.allocate(64) for context in contexts]
+        for number, stream in enumerate(streams):
+            stream.submit(write, own[number], number, seconds=(4 - number) * 1e-3)
+        wia.PeerBarrier(streams).wait()
+        for number, stream in enumerate(streams):
+            source = own[(number + 1) % 4]
+            stream.submit(
+                take, got[number], source, seconds=1e-6, reads=[source], writes=[got[number]]
+            )
+        for number, (context, stream) in enumerate(zip(contexts, streams, strict=True)):
+            back = context.allocate(64, MemoryKind.PINNED)
+            stream.copy(back, got[number])
+            stream.synchronize()
+            assert set(back.host(access="read").tolist()) == {(number + 1) % 4}
+
+    def test_without_it_there_is_a_race(self, contexts: list[wia.Context]) -> None:
+        one, two = (context.create_stream() for context in contexts[:2])
+        data, out = contexts[0].allocate(64), contexts[1].allocate(64)
+        one.submit(write, data, 1, seconds=1e-3)
+        two.submit(take, out, data, seconds=1e-6, reads=[data], writes=[out])
+        with pytest.raises(HazardError, match="nothing orders"):
+            two.synchronize()
+
+    def test_the_slowest_holds_all(self, contexts: list[wia.Context]) -> None:
+        streams = [context.create_stream() for context in contexts]
+        begin = streams[0].record()
+        streams[3].submit(lambda: None, seconds=1.0)
+        barrier = wia.PeerBarrier(streams)
+        barrier.wait()
+        barrier.wait()
+        ends = [stream.record() for stream in streams]
+        for end in ends:
+            end.synchronize()
+            assert end.seconds_since(begin) == pytest.approx(1.0, abs=1e-3)
+
+    def test_too_few(self, contexts: list[wia.Context]) -> None:
+        stream = contexts[0].create_stream()
+        for streams in ([], [stream], [stream, stream]):
+            with pytest.raises(wia.InvalidValue, match="two or more, each once"):
+                wia.PeerBarrier(streams)
