@@ -29,6 +29,7 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.machine import Machine, open_machine
+from wia_lab.hal.recovery import run_safely
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
 
@@ -63,4 +64,5 @@ __all__ = [
     "TimedOut",
     "UnknownDevice",
     "open_machine",
+    "run_safely",
 ]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Buffer
-from wia_lab.hal.errors import AccessRefused, Closed, DeviceBusy, InvalidValue, OutOfMemory
+from wia_lab.hal.errors import (
+    AccessRefused,
+    Closed,
+    DeviceBusy,
+    DeviceLost,
+    InvalidValue,
+    OutOfMemory,
+)
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.memory import Heap, Limit, format_size, parse_size
@@ -61,7 +70,7 @@ class Context:
 
     Attributes
     ----------
-    streams, buffers : list
+    streams : list of Stream
         Those that are open.
     peers : set of int
         Devices whose memory its kernels were let reach.
@@ -73,7 +82,7 @@ class Context:
         self.device, self.config = device, config or ContextConfig()
         self.backend: Backend = device.machine.backend
         self.streams: list[Stream] = []
-        self.buffers: list[Buffer] = []
+        self._buffers: dict[int, tuple[weakref.ref[Buffer], Block | None]] = {}
         self.peers: set[int] = set()
         self.timeout = self.config.timeout
         self.is_closed = False
@@ -107,6 +116,12 @@ class Context:
         self.close()
 
     # Memory
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """Those that are open and that somebody still refers to, oldest first."""
+        found = (reference() for reference, _ in self._buffers.values())
+        return [buffer for buffer in found if buffer is not None]
 
     @property
     def memory_limit(self) -> int:
@@ -151,7 +166,7 @@ class Context:
             raise self._exhausted(nbytes, error) from error
         self._made += 1
         buffer = Buffer(self, kind, nbytes, name or f"{kind.value} memory {self._made}", block)
-        self.buffers.append(buffer)
+        self._buffers[id(buffer)] = weakref.ref(buffer), block
         return buffer
 
     def free(self, buffer: Buffer) -> None:
@@ -166,12 +181,45 @@ class Context:
             raise InvalidValue(f"{buffer!r} is of {buffer.context!r}: free it there")
         if buffer.is_closed:
             raise Closed(f"{buffer.name} is freed twice, first on {buffer.freed_at}: free it once")
-        for stream in self.streams:
-            self.backend.synchronize(stream.handle, None)
-        if buffer.block is not None:
-            self._memory.free(buffer.block)
+        self._settle()
         buffer.freed_at = caller_site()
-        self.buffers.remove(buffer)
+        self._give_back(id(buffer))
+
+    def collect(self) -> int:
+        """Free the buffers that nobody refers to any more; returns the bytes of device memory.
+
+        A buffer that is dropped without `close` keeps its memory until then: a device may still be
+        at work on it, which only a wait can tell.
+        """
+        self.check_open()
+        gc.collect()
+        dropped = [number for number, (reference, _) in self._buffers.items() if not reference()]
+        if dropped:
+            self._settle()
+        before = self.memory_in_use
+        for number in dropped:
+            self._give_back(number)
+        return before - self.memory_in_use
+
+    def wait_for(self, handle: Any, timeout: float | None) -> bool:
+        """Wait for a stream's or an event's handle; False when `timeout` seconds did not do.
+
+        A loss of the device that comes to light here is remembered.
+        """
+        try:
+            return self.backend.synchronize(handle, timeout)
+        except DeviceLost as error:
+            self.device.lost = error
+            raise
+
+    def _settle(self) -> None:
+        for stream in self.streams:
+            self.wait_for(stream.handle, None)
+
+    def _give_back(self, number: int) -> None:
+        _, block = self._buffers.pop(number)
+        if block is not None:
+            self._memory.free(block)
 
     # Streams, events, peers
 
@@ -214,17 +262,29 @@ class Context:
             stream.synchronize(timeout=timeout)
 
     def close(self) -> None:
-        """Wait for its streams, then give back streams and memory."""
+        """Wait for its streams, then give back streams and memory; with a lost device, at once."""
         if self.is_closed:
             return
+        if self.device.lost is not None:
+            self.abandon()
+            return
         self.check_open()
-        for stream in list(self.streams):
-            self.backend.synchronize(stream.handle, None)
-            stream.close()
-        for buffer in list(self.buffers):
-            self.free(buffer)
+        self._settle()
+        for buffer in self.buffers:
+            buffer.freed_at = caller_site()
+        for number in list(self._buffers):
+            self._give_back(number)
         if self._pool is not None:
             self.device.memory.free(self._pool)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close without waiting and without giving memory back, as when the device was lost."""
+        for stream in list(self.streams):
+            stream.close()
+        for buffer in self.buffers:
+            buffer.freed_at = buffer.freed_at or caller_site()
+        self._buffers.clear()
         self.device.contexts.remove(self)
         self.is_closed = True
 
@@ -236,6 +296,11 @@ class Context:
             raise Closed(
                 f"{self!r} was made by process {self._process} and used by {os.getpid()}: make one "
                 "in each process"
+            )
+        if self.device.lost is not None:
+            raise DeviceLost(
+                f"{self.device!r} was lost ({self.device.lost}): call device.reset() and make what "
+                "you need anew"
             )
 
     def _check_free_for(self, config: ContextConfig) -> None:

@@ -11,6 +11,7 @@ from wia_lab.memory import Heap
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context
+    from wia_lab.hal.errors import DeviceLost
     from wia_lab.hal.machine import Machine
 
 
@@ -66,6 +67,8 @@ class Device:
         All of its memory, of which contexts take their parts.
     contexts : list of Context
         Those that are open on it.
+    lost : DeviceLost or None
+        What took it away; until `reset`, every use of its contexts says so.
     """
 
     def __init__(self, machine: Machine, number: int) -> None:
@@ -73,6 +76,7 @@ class Device:
         self.number = number
         self.memory = Heap(machine.backend.info(number).memory_size)
         self.contexts: list[Context] = []
+        self.lost: DeviceLost | None = None
 
     def __repr__(self) -> str:
         return f"<device {self.number} of {self.machine.name}: {self.info.name}>"
@@ -91,6 +95,23 @@ class Device:
     def numa_node(self) -> int:
         """The socket whose memory is nearest."""
         return self.machine.backend.numa_node(self.number)
+
+    def reset(self) -> list[str]:
+        """Make a lost device usable again: what was on it is gone, its contexts are closed.
+
+        Returns the names of the buffers that were lost: all device memory of all its contexts.
+        """
+        gone = [
+            buffer.name
+            for context in self.contexts
+            for buffer in context.buffers
+            if buffer.kind.on_device
+        ]
+        for context in list(self.contexts):
+            context.abandon()
+        self.memory = Heap(self.info.memory_size)
+        self.lost = None
+        return gone
 
     def can_access_peer(self, peer: Device) -> bool:
         """Whether kernels on this device can be let read the memory of `peer`; no way back."""

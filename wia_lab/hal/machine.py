@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from wia_lab.hal.backends.virtual import VirtualBackend
 from wia_lab.hal.device import Device
-from wia_lab.hal.errors import UnknownDevice
+from wia_lab.hal.errors import InvalidValue, UnknownDevice
 
 if TYPE_CHECKING:
     from wia_lab.hal.backends.base import Backend
@@ -35,6 +35,23 @@ class Machine(Sequence[Device]):
     def is_virtual(self) -> bool:
         """Whether it is simulated."""
         return self.backend.is_virtual
+
+    def inject(
+        self,
+        device: int,
+        error: BaseException,
+        *,
+        matches: Callable[[str], bool] = lambda name: True,  # noqa: ARG005 - any work
+        times: int = 1,
+    ) -> None:
+        """Let work of a virtual device fail, to try what a program does then.
+
+        The next `times` copies or calls of the device whose name `matches` fail with `error`, which
+        whoever waits for the stream gets.
+        """
+        if times < 1:
+            raise InvalidValue(f"inject: {times} times: give at least one")
+        self.backend.inject(self[device].number, error, matches, times)
 
     def __len__(self) -> int:
         return len(self._devices)

@@ -152,7 +152,7 @@ class Stream:
         """
         self.check_open()
         allowed = self.context.timeout if timeout is None else timeout
-        if not self._backend.synchronize(self.handle, allowed):
+        if not self.context.wait_for(self.handle, allowed):
             raise TimedOut(
                 f"{self!r} did not end within {allowed} s: wait longer, with timeout= or the "
                 "context's timeout"
@@ -224,7 +224,7 @@ class Event:
         """Let the host wait for it, as `Stream.synchronize` does for a stream."""
         self.check_recorded("waited for")
         allowed = self.context.timeout if timeout is None else timeout
-        if not self.context.backend.synchronize(self.handle, allowed):
+        if not self.context.wait_for(self.handle, allowed):
             raise TimedOut(f"{self!r} did not happen within {allowed} s: wait longer")
 
     def seconds_since(self, earlier: Event) -> float:

@@ -35,7 +35,7 @@ class Fence:
     def submit(self, *streams: Stream) -> None:
         """Put it behind what was submitted so far to `streams`, and to those given before."""
         for stream in streams:
-            self._events.append(stream.record(Event(self.context, self.name)))
+            self._events.append(stream.record(Event(stream.context, self.name)))
 
     @property
     def is_passed(self) -> bool:
@@ -56,13 +56,13 @@ class Fence:
         allowed = self.context.timeout if timeout is None else timeout
         if allowed is None or allowed == TIMEOUT_INFINITE:
             for event in self._events:
-                self.context.backend.synchronize(event.handle, None)
+                event.context.wait_for(event.handle, None)
             return
         backend = self.context.backend
         deadline = backend.now() + allowed
         for number, event in enumerate(self._events):
             left = max(0.0, deadline - backend.now())
-            if not backend.synchronize(event.handle, left):
+            if not event.context.wait_for(event.handle, left):
                 raise TimedOut(
                     f"{self!r} was not passed within {allowed} s: {len(self._events) - number} of "
                     "its streams were still at work; wait longer"

@@ -289,8 +289,9 @@ class Timeline:
             self._push(operation, free)
             return
         operation.start = ready
+        operation.error = self._fault(operation)
         try:
-            if operation.work.begin is not None:
+            if operation.work.begin is not None and operation.error is None:
                 operation.outcome = operation.work.begin()
         except Exception as error:
             operation.error = error
@@ -307,7 +308,6 @@ class Timeline:
         stream.queue.popleft()
         if operation.outcome is not None:
             self._note(operation, operation.clock, operation.outcome)
-        operation.error = operation.error or self._fault(operation)
         # What it held of the caller's must not live as long as the stream's last operation does.
         operation.work = replace(work, begin=None, action=None)
         operation.clock, operation.waits = {}, ()

@@ -95,6 +95,11 @@ class Backend(Protocol):
     def synchronize(self, target: Any, timeout: float | None) -> bool:
         """Let the host wait for a stream or an event; False when `timeout` seconds did not do."""
 
+    def inject(
+        self, device: int, error: BaseException, matches: Callable[[str], bool], times: int
+    ) -> None:
+        """Let the next `times` pieces of work of the device whose name matches fail."""
+
     def now(self) -> float:
         """Seconds on the machine's clock, as the host sees it."""
 

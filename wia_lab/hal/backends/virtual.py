@@ -19,6 +19,7 @@ from wia_lab.timeline import (
     Aside,
     Buffer,
     Event,
+    Fault,
     Outcome,
     Region,
     Route,
@@ -30,7 +31,7 @@ from wia_lab.timeline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from wia_lab.hal.backends.base import Call, Span
     from wia_lab.hal.kinds import MemoryKind
@@ -195,6 +196,15 @@ class VirtualBackend:
             return False
         self._tell()
         return True
+
+    def inject(
+        self, device: int, error: BaseException, matches: Callable[[str], bool], times: int
+    ) -> None:
+        """The work fails as it starts and does nothing; who waits for it gets the error."""
+        fault = Fault(
+            lambda each: each.stream.device == device and matches(each.work.name), error, times
+        )
+        self.timeline.faults.append(fault)
 
     def now(self) -> float:
         """Seconds of simulated time."""
