@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from wia_lab.commands.bench_ladders import kernels
-from wia_lab.kernels import bench, table
+from wia_lab.kernels import bench, order, table
 from wia_lab.kernels.measure import Row
 from wia_lab.kernels.workloads import WORKLOADS
 
@@ -111,3 +111,20 @@ class TestCommand:
         """The sentence names those that there are."""
         with pytest.raises(bench.UnknownTopic, match="no ladder called sort: choose from vector-"):
             bench.main(bench.Options(("sort",)))
+
+
+class TestOrder:
+    """The simulator's order beside the measured one."""
+
+    def test_kendall(self) -> None:
+        """1 for the same order, −1 for the other; one swapped pair of three costs 2/3; ties 0."""
+        assert order.kendall([1, 2, 3], [10, 20, 30]) == 1
+        assert order.kendall([1, 2, 3], [30, 20, 10]) == -1
+        assert order.kendall([1, 2, 3], [20, 10, 30]) == pytest.approx(1 / 3)
+        assert order.kendall([1, 1], [1, 2]) == 0
+
+    def test_fused_is_cheaper_on_both(self) -> None:
+        """The command ranks axpy's two steps as the H200 did."""
+        result = CliRunner().invoke(kernels, ["axpy", "--recorded", "--order"])
+        assert result.exit_code == 0
+        assert result.output.endswith("Kendall's tau +1.00\n")

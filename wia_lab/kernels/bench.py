@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wia_lab.errors import WiaLabError
-from wia_lab.kernels import table
+from wia_lab.kernels import order, table
 from wia_lab.kernels.measure import Row, measure
 from wia_lab.kernels.workloads import WORKLOADS
 
@@ -33,12 +33,15 @@ class Options:
         Those shown and run; all where empty.
     recorded : bool
         Print the recorded table only, also where there is a GPU.
+    order : bool
+        Simulate the ladders and print how their cost order agrees with the measured one.
     out : Path or None
         Where a run's table is written as CSV.
     """
 
     topics: tuple[str, ...] = ()
     recorded: bool = False
+    order: bool = False
     out: Path | None = None
 
 
@@ -63,6 +66,10 @@ def main(options: Options, echo: Callable[[str], object] = print) -> int:
     shown = [row for row in table.recorded() if row.topic in (options.topics or NAMES)]
     echo("\n".join(("Recorded: " + table.header()[0], *table.header()[1:])))
     echo(table.render(shown))
+    if options.order:
+        echo("\nThe simulator's cost order (small sizes) beside the measured one:")
+        for each in order.orders(options.topics):
+            echo(order.render(each))
     reason = missing()
     if options.recorded or reason:
         if reason and not options.recorded:
