@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import cache
 
 import numba
 import numpy as np
@@ -29,6 +30,7 @@ LEVELS = {
 }
 
 
+@cache
 def launched():
     """Kernel and arguments of each launch that differs from those before it."""
     found = dict(LEVELS)
