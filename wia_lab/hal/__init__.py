@@ -9,6 +9,7 @@
 Nothing is current: every call names its context, its stream or its buffer.
 """
 
+from wia_lab.hal.advice import Advice, Migrations
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.context import Context, ContextConfig
 from wia_lab.hal.device import Capabilities, Device, DeviceInfo, DeviceType
@@ -36,6 +37,7 @@ from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
 __all__ = [
     "TIMEOUT_INFINITE",
     "AccessRefused",
+    "Advice",
     "Buffer",
     "Capabilities",
     "Closed",
@@ -55,6 +57,7 @@ __all__ = [
     "InvalidValue",
     "Machine",
     "MemoryKind",
+    "Migrations",
     "NotReady",
     "OutOfMemory",
     "Part",

@@ -10,12 +10,14 @@ import numpy as np
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.backends.base import Span
 from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue
+from wia_lab.hal.kinds import MemoryKind
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.context import Context
-    from wia_lab.hal.kinds import MemoryKind
+    from wia_lab.hal.device import Device
     from wia_lab.memory import Block
     from wia_lab.timeline import Site
 
@@ -90,6 +92,38 @@ class Buffer:
             When work that the host has not waited for touches the same bytes.
         """
         return Part(self, 0, self.nbytes).host(dtype, access)
+
+    def advise(self, advice: Advice, device: Device | None = None) -> None:
+        """Say how unified memory will be used: by `device`, or without one by the host.
+
+        Raises
+        ------
+        AccessRefused
+            For any other kind; managed memory is the library's to place.
+        """
+        self.context.check_open()
+        self.check_placed("advise")
+        place = None if device is None else device.number
+        self.context.backend.advise(self.span(), advice, place)
+
+    @property
+    def migrations(self) -> Migrations:
+        """Pages of unified or managed memory that have moved so far."""
+        span = self.span()
+        if not self.kind.migrates:
+            raise AccessRefused(
+                f"{self.name} is {self.kind.value} memory, whose pages never move: ask a unified "
+                "or managed buffer"
+            )
+        return self.context.backend.migrations(span)
+
+    def check_placed(self, verb: str) -> None:
+        """Refuse what only unified memory takes."""
+        if self.kind is not MemoryKind.UNIFIED:
+            raise AccessRefused(
+                f"{verb}: {self.name} is {self.kind.value} memory, which the caller does not "
+                "place: allocate it as MemoryKind.UNIFIED"
+            )
 
     def span(self, low: int = 0, high: int | None = None) -> Span:
         """As back ends take it; Closed when it was freed."""

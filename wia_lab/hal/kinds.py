@@ -41,6 +41,11 @@ class MemoryKind(Enum):
         return self is MemoryKind.DEVICE
 
     @property
+    def migrates(self) -> bool:
+        """Whether its pages move to whoever touches them."""
+        return self in (MemoryKind.UNIFIED, MemoryKind.MANAGED)
+
+    @property
     def is_staged(self) -> bool:
         """Whether copies go through a buffer of the driver, as pages may move."""
         return self is MemoryKind.HOST

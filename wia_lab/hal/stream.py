@@ -118,6 +118,20 @@ class Stream:
         )
         self._backend.call(self.handle, self.context.device.number, call, caller_site())
 
+    def prefetch(self, memory: Memory, *, to_host: bool = False) -> None:
+        """Bring unified memory to this stream's device, or to the host, before it is touched.
+
+        Raises
+        ------
+        AccessRefused
+            For any other kind of memory.
+        """
+        self.check_open()
+        owner = memory.buffer if isinstance(memory, Part) else memory
+        owner.check_placed("prefetch")
+        place = None if to_host else self.context.device.number
+        self._backend.prefetch(self.handle, self._span(memory), place, caller_site())
+
     def record(self, event: Event | None = None) -> Event:
         """Mark the point after what was submitted so far, with a new event if none is given."""
         self.check_open()

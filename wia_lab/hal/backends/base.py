@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
+    from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.timeline import Site
@@ -79,6 +80,15 @@ class Backend(Protocol):
 
     def call(self, stream: Any, device: int, call: Call, site: Site) -> None:
         """Call a function on the stream's turn."""
+
+    def advise(self, span: Span, advice: Advice, place: int | None) -> None:
+        """Take advice on unified memory; `place` is a device's number, or None for the host."""
+
+    def prefetch(self, stream: Any, span: Span, place: int | None, site: Site) -> None:
+        """Bring unified memory to a place on the stream's turn."""
+
+    def migrations(self, span: Span) -> Migrations:
+        """What of the span's whole storage has moved so far."""
 
     def create_event(self, name: str) -> Any:
         """An event that was never recorded."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wia_lab.cuda import policy
+from wia_lab.hal.backends.pages import Move, Pages, Place
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
 from wia_lab.simt.memory import POISON
 from wia_lab.timeline import (
@@ -33,6 +34,7 @@ from wia_lab.timeline import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import Call, Span
     from wia_lab.hal.kinds import MemoryKind
 
@@ -42,10 +44,11 @@ HOST_COPY = Route("host memory", 20e9, 1e-6, ())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Storage:
-    """Bytes, and what the order check knows of them."""
+    """Bytes, what the order check knows of them, and where their pages are if they move."""
 
     array: np.ndarray[Any, Any]
     buffer: Buffer
+    pages: Pages | None = None
 
 
 class VirtualBackend:
@@ -97,12 +100,14 @@ class VirtualBackend:
     def allocate(self, nbytes: int, kind: MemoryKind, device: int, name: str) -> Storage:
         """Poisoned bytes."""
         place = f"device {device}" if kind.on_device else "host"
-        return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place))
+        pages = Pages(nbytes, self._reaches) if kind.migrates else None
+        return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place), pages)
 
     def host_view(
         self, span: Span, *, reads: bool, writes: bool, site: Site
     ) -> np.ndarray[Any, Any]:
-        """The bytes themselves; that the host touches them now is noted."""
+        """The bytes themselves; that the host touches them now is noted, and takes its time."""
+        self.timeline.now += self._faults(None, [] if writes else [span], [span] if writes else [])
         touched = (_region(span),)
         self.timeline.host_access(touched if reads else (), touched if writes else (), site)
         self._tell()
@@ -151,11 +156,11 @@ class VirtualBackend:
         """Call the function on arrays of bytes; its effects are there when its time has passed."""
         aside = Aside(map(_array, call.writes))
         arguments = [_array(each) if hasattr(each, "storage") else each for each in call.arguments]
-        outcome = Outcome(round(call.seconds * 1e9))
 
         def begin() -> Outcome:
+            waited = self._faults(device, call.reads, call.writes)
             aside.run(lambda: call.function(*arguments))
-            return outcome
+            return Outcome(waited + round(call.seconds * 1e9))
 
         work = Work(
             call.name,
@@ -168,6 +173,31 @@ class VirtualBackend:
             site=site,
         )
         self.timeline.submit(stream, work)
+
+    def advise(self, span: Span, advice: Advice, place: Place) -> None:
+        """For the whole storage, at once."""
+        _pages(span).advise(advice, place)
+
+    def prefetch(self, stream: Stream, span: Span, place: Place, site: Site) -> None:
+        """The pages are there when the copies have ended."""
+        pages = _pages(span)
+
+        def begin() -> Outcome:
+            return Outcome(self._time(pages.missing(place, span.low, span.high)))
+
+        work = Work(
+            f"prefetch of {span.storage.buffer.name}",
+            engines=self._link(pages.where(span.low), place).engines,
+            begin=begin,
+            action=lambda: pages.bring(place, span.low, span.high),
+            kind="copy",
+            site=site,
+        )
+        self.timeline.submit(stream, work)
+
+    def migrations(self, span: Span) -> Migrations:
+        """Counted by whole pages of 2 MiB."""
+        return _pages(span).migrations
 
     def create_event(self, name: str) -> Event:
         """An event that was never recorded."""
@@ -220,13 +250,48 @@ class VirtualBackend:
         policy.judge(found, None)
 
     def _route(self, target: Span, source: Span) -> Route:
-        if source.kind.on_device and target.kind.on_device:
-            return self.machine.peer_route(source.device, target.device)
-        if target.kind.on_device:
-            return self.machine.host_route(target.device, upload=True)
-        if source.kind.on_device:
-            return self.machine.host_route(source.device, upload=False)
+        return self._link(_place(source), _place(target))
+
+    def _link(self, source: Place, target: Place) -> Route:
+        if source is not None and target is not None:
+            return self.machine.peer_route(source, target)
+        if target is not None:
+            return self.machine.host_route(target, upload=True)
+        if source is not None:
+            return self.machine.host_route(source, upload=False)
         return HOST_COPY
+
+    def _reaches(self, place: Place, other: Place) -> bool:
+        """Whether a place can use memory of another without moving it."""
+        if place is None:
+            return False
+        return other is None or self.can_access_peer(place, other)
+
+    def _faults(self, place: Place, reads: Iterable[Span], writes: Iterable[Span]) -> int:
+        """Nanoseconds that a place waits for the pages that it touches."""
+        return sum(
+            self._time(span.storage.pages.touch(place, span.low, span.high, writes=is_write))
+            for spans, is_write in ((reads, False), (writes, True))
+            for span in spans
+            if span.storage.pages is not None
+        )
+
+    def _time(self, moves: Iterable[Move]) -> int:
+        return sum(self._link(each.source, each.target).duration(each.nbytes) for each in moves)
+
+
+def _place(span: Span) -> Place:
+    """Where the bytes of a span are."""
+    if span.storage.pages is not None:
+        where: Place = span.storage.pages.where(span.low)
+        return where
+    return span.device if span.kind.on_device else None
+
+
+def _pages(span: Span) -> Pages:
+    """The pages of unified memory."""
+    pages: Pages = span.storage.pages
+    return pages
 
 
 def _array(span: Span) -> np.ndarray[Any, Any]:
