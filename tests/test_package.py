@@ -28,7 +28,7 @@ PUBLIC = [
 ]
 LOCKS = ("base", "dev", "cuda12", "cuda13")
 EXTRAS = {"base": (), "dev": ("dev", "grading"), "cuda12": ("cuda12",), "cuda13": ("cuda13",)}
-LONGEST = {"wia_lab": 450, "tests": 600}
+LONGEST = {"wia_lab": 450, "tests": 700}
 
 
 def project() -> dict:

@@ -1,9 +1,10 @@
 """Make or refresh .venv, so that `make lab` and `make test` need no other set-up.
 
-    python3 tools/setup_venv.py base|dev
+    python3 tools/setup_venv.py base|dev|cuda
 
 Installs the pins of locks/LEVEL.txt and wia_lab itself, editable, into .venv; does nothing when
-the locks and pyproject.toml are those of the last time. Needs Python and its venv module only.
+the locks and pyproject.toml are those of the last time. `cuda` is dev and the extra cuda13, into
+.venv-cuda, as numba-cuda takes the place of numba.cuda. Needs Python and its venv module only.
 """
 
 from __future__ import annotations
@@ -14,19 +15,30 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
 OLDEST, NEWEST = (3, 11), (3, 13)
-LEVELS = ("base", "dev")
+LOCKS = {"base": ("base",), "dev": ("dev",), "cuda": ("dev", "cuda13")}
+AS_GOOD = {"base": ("base", "dev"), "dev": ("dev",), "cuda": ("cuda",)}
+"""Each level, and those that hold all of it."""
 
 
-def venv_python() -> Path:
-    """Return the interpreter of .venv, where this system puts it."""
-    return VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+def venv_of(level: str) -> Path:
+    """Return the environment that a level is installed into."""
+    return ROOT / (".venv-cuda" if level == "cuda" else ".venv")
+
+
+def python_of(venv: Path) -> Path:
+    """Return the interpreter of an environment, where this system puts it."""
+    return venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def lock_files(level: str) -> list[Path]:
+    """Return the locks of a level."""
+    return [ROOT / "locks" / f"{name}.txt" for name in LOCKS[level]]
 
 
 def fingerprint(level: str) -> str:
     """Return a hash of all that decides what is installed at `level`."""
-    files = [ROOT / "pyproject.toml", ROOT / "hatch_build.py", ROOT / "locks" / f"{level}.txt"]
+    files = [ROOT / "pyproject.toml", ROOT / "hatch_build.py", *lock_files(level)]
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -52,45 +64,52 @@ def check_version(python: Path | str, way_out: str) -> None:
         refuse(f"{python} is Python {have}, and wia_lab needs 3.11 to 3.13: {way_out}")
 
 
-def make_venv() -> None:
-    """Create .venv unless a usable one is there."""
-    if venv_python().exists():
-        check_version(venv_python(), "remove the folder .venv and try again")
+def make_venv(venv: Path) -> None:
+    """Create an environment unless a usable one is there."""
+    if python_of(venv).exists():
+        check_version(python_of(venv), f"remove the folder {venv.name} and try again")
         return
     check_version(sys.executable, "install one of these and run make PYTHON=python3.12, say")
     try:
         import ensurepip  # noqa: F401, PLC0415  Debian leaves it out of python3
     except ImportError:
         refuse("Python's venv module is missing: on Debian, apt-get install python3-venv")
-    print("wia-lab: making .venv", file=sys.stderr)
-    subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    print(f"wia-lab: making {venv.name}", file=sys.stderr)
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
 
 
 def install(level: str) -> None:
     """Install the pins of `level`, then wia_lab itself without looking for more."""
-    pip = [venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    print(f"wia-lab: installing locks/{level}.txt (minutes, the first time)", file=sys.stderr)
-    subprocess.run([*pip, "--requirement", ROOT / "locks" / f"{level}.txt"], check=True)
-    subprocess.run([*pip, "--no-deps", "--editable", ROOT], check=True)
+    python = python_of(venv_of(level))
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    locks = lock_files(level)
+    names = " and ".join(lock.relative_to(ROOT).as_posix() for lock in locks)
+    print(f"wia-lab: installing {names} (minutes, the first time)", file=sys.stderr)
+    requirements = [argument for lock in locks for argument in ("--requirement", lock)]
+    try:
+        subprocess.run([*pip, *requirements], check=True)
+        subprocess.run([*pip, "--no-deps", "--editable", ROOT], check=True)
+    except subprocess.CalledProcessError:
+        refuse(f"pip could not install {names}: see its message above, then try again")
+
+
+def stamp(level: str) -> Path:
+    """Return the file that says with which locks a level was installed."""
+    return venv_of(level) / f".wia-lab-{level}"
 
 
 def main() -> int:
-    """Bring .venv to the level named; `dev` holds all of `base`."""
+    """Bring an environment to the level named."""
     level = sys.argv[1] if len(sys.argv) == 2 else ""
-    if level not in LEVELS:
-        print(f"usage: setup_venv.py {'|'.join(LEVELS)}", file=sys.stderr)
+    if level not in LOCKS:
+        print(f"usage: setup_venv.py {'|'.join(LOCKS)}", file=sys.stderr)
         return 2
-    good_enough = LEVELS[LEVELS.index(level) :]
-    stamps = [VENV / f".wia-lab-{name}" for name in good_enough]
-    make_venv()
-    for name, stamp in zip(good_enough, stamps, strict=True):
-        if stamp.exists() and stamp.read_text() == fingerprint(name):
+    make_venv(venv_of(level))
+    for held in AS_GOOD[level]:
+        if stamp(held).exists() and stamp(held).read_text() == fingerprint(held):
             return 0
-    try:
-        install(level)
-    except subprocess.CalledProcessError:
-        refuse(f"pip could not install locks/{level}.txt: see its message above, then try again")
-    stamps[0].write_text(fingerprint(level))
+    install(level)
+    stamp(level).write_text(fingerprint(level))
     return 0
 
 

@@ -29,16 +29,16 @@ class Notebook:
 
     def run(self, name):
         """Run one cell and wait until the kernel is done with it; return what it shows."""
+        from playwright.sync_api import expect  # where it is missing, `browser` has skipped
+
         cell = self.cell(name)
         cell.scroll_into_view_if_needed()
         cell.locator(".cm-content").click()
-        before = cell.locator(".jp-InputPrompt").first.inner_text()
+        prompt = cell.locator(".jp-InputPrompt").first
+        before = prompt.inner_text()
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_function(
-            "([cell, before]) => /^\\[\\d+\\]:$/.test(cell.innerText) && cell.innerText != before",
-            arg=[cell.locator(".jp-InputPrompt").first.element_handle(), before],
-            timeout=SECONDS * 1000,
-        )
+        expect(prompt).not_to_have_text(before, timeout=SECONDS * 1000)
+        expect(prompt).to_have_text(re.compile(r"^\[\d+\]:$"), timeout=SECONDS * 1000)
         return cell.locator(".jp-Cell-outputWrapper").inner_text()
 
     def type_into(self, name, text):
