@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 LANE = np.arange(64)
 
@@ -148,6 +149,29 @@ class TestOneCopy:
             "cuda.cp_async_wait_all() before the data is used, or leave the copy out"
         )
         assert (hazard.severity, hazard.other_line) == ("warning", None)
+
+    @pytest.mark.parametrize(
+        ("source", "destination", "way_out"),
+        [
+            ("shared", "global", "name the shared array first"),
+            ("global", "global", "assign the elements instead"),
+            ("shared", "shared", "assign the elements instead"),
+            ("local", "shared", "assign the elements instead"),
+        ],
+    )
+    def test_only_from_global_to_shared(self, trace, source, destination, way_out):
+        """PTX ISA, cp.async: `[dst]` is in shared memory and `[src]` in global."""
+        launch = trace(1, 64)
+        to = launch.space(destination, "to")
+        copy = launch.copy(to, LANE, launch.space(source, "other", 64), LANE, 3)
+        launch.wait(4, copy)
+        [found] = [each for each in launch.end() if each.kind == "async-copy"]
+        assert found.severity == "error"
+        assert found.message == (
+            f"line 3: thread 0 of block 0 copies from {source} memory (other) into to[0], which is "
+            f"{destination}: an asynchronous copy goes from global to shared memory only, so "
+            f"{way_out}"
+        )
 
     def test_two_threads_into_one_element(self, trace):
         """Two threads that copy into the same element."""

@@ -84,6 +84,7 @@ class Copies:
 
     def issue(self, event: AsyncCopy) -> None:
         """Lanes issued a copy."""
+        self._check_direction(event)
         self._check_busy(event)
         lanes = event.active
         shadow = self.races.shadow(event.destination)
@@ -245,6 +246,22 @@ class Copies:
         begin = copy.event.destination_offsets
         covers = copy.event.active & (begin <= offset) & (offset < begin + copy.event.nbytes)
         return int(np.argmax(covers))
+
+    def _check_direction(self, event: AsyncCopy) -> None:
+        """The instruction knows one direction: from global memory to shared."""
+        source, destination = event.source, event.destination
+        if not event.active.any() or (source.kind, destination.kind) == ("global", "shared"):
+            return
+        lane = int(np.argmax(event.active))
+        me, offset = self.order.first + lane, int(event.destination_offsets[lane])
+        turned = (source.kind, destination.kind) == ("shared", "global")
+        way_out = "name the shared array first" if turned else "assign the elements instead"
+        text = (
+            f"{self.findings.thread(me)} copies from {source.kind} memory ({source.name}) into "
+            f"{destination.place(offset)}, which is {destination.kind}: an asynchronous copy goes "
+            f"from global to shared memory only, so {way_out}"
+        )
+        self._add(event.site, event.site, text, (me,), destination, offset)
 
     def _touched(self, access: Access, lane: int, offset: int, copy: _Copy) -> None:
         """A lane touches the destination of a copy that is under way."""
