@@ -7,6 +7,7 @@ state at its start, as its stream alone orders it.
 from __future__ import annotations
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -360,6 +361,33 @@ class TestLater:
         stream.synchronize()
         gc.collect()
         assert cuda.current_context().get_memory_info().free == free
+
+
+class TestThreads:
+    """Several host threads may launch; each gets its own results."""
+
+    def test_default_stream(self):
+        def work(number):
+            device = cuda.to_device(np.full(N, number, np.int32))
+            for _ in range(5):
+                add_one[1, N](device)
+            return device.copy_to_host().tolist()
+
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(work, range(8)))
+        assert results == [[number + 5] * N for number in range(8)]
+
+    def test_a_stream_each(self):
+        def work(number):
+            stream = cuda.stream()
+            device = cuda.to_device(np.full(N, number, np.int32), stream=stream)
+            for _ in range(5):
+                add_one[1, N, stream](device)
+            return device.copy_to_host(stream=stream).tolist()
+
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(work, range(8)))
+        assert results == [[number + 5] * N for number in range(8)]
 
 
 class TestTimes:

@@ -9,6 +9,7 @@ so that polling ends.
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ UPLOAD = Engine("upload", 0)
 DOWNLOAD = Engine("download", 0)
 COMPUTE = Engine("compute", 0)
 
+_lock = threading.RLock()  # one host thread at a time; callbacks run in whichever waits
 _timeline = Timeline(host_call=0, keep=False)
 _found: list[tuple[Any, Sequence[Any]]] = []  # reports of launches that ran, and their hazards
 _in_callback = False
@@ -34,7 +36,8 @@ class Stream:
     """A queue of work that runs in order on the simulated device."""
 
     def __init__(self, name: str | None = None, *, legacy: bool = False) -> None:
-        self.queue = _timeline.stream(legacy=legacy)
+        with _lock:
+            self.queue = _timeline.stream(legacy=legacy)
         self.handle = self.queue.number
         self.name = self.queue.name = name or f"CUDA stream {self.handle}"
         self.external = False
@@ -90,17 +93,20 @@ class Event:
 
     def record(self, stream: Any = 0) -> None:
         """Mark the point after the work submitted so far to `stream`."""
-        _refuse_in_callback()
-        _timeline.record(self._mark, resolve(stream).queue)
+        target = resolve(stream)
+        with _lock:
+            _refuse_in_callback()
+            _timeline.record(self._mark, target.queue)
 
     def query(self) -> bool:
         """Whether the marked work has ended; an event never recorded counts as done."""
-        _refuse_in_callback()
-        _timeline.now += QUERY
-        if not _timeline.query(self._mark):
-            return False
-        _deliver()
-        return True
+        with _lock:
+            _refuse_in_callback()
+            _timeline.now += QUERY
+            if not _timeline.query(self._mark):
+                return False
+            _deliver()
+            return True
 
     def synchronize(self) -> None:
         """Block the host until the marked work has ended."""
@@ -112,8 +118,10 @@ class Event:
         An event never recorded holds nothing, as on hardware.
         """
         target = resolve(stream)
-        if self._mark.is_recorded:
-            _timeline.wait(target.queue, self._mark)
+        with _lock:
+            _refuse_in_callback()
+            if self._mark.is_recorded:
+                _timeline.wait(target.queue, self._mark)
 
     def elapsed_time(self, evtend: Event) -> float:
         """Milliseconds of simulated time from this event to `evtend`.
@@ -156,14 +164,15 @@ def enqueue(stream: Any, work: Work, *, wait: bool) -> None:
     BaseException
         What failed, likewise.
     """
-    _refuse_in_callback()
     target = resolve(stream)
-    operation = _timeline.submit(target.queue, work)
-    if wait:
-        _wait(target.queue)
-    elif target is _default and work.kind != "host":
-        _timeline.finish(operation)
-        _deliver()
+    with _lock:
+        _refuse_in_callback()
+        operation = _timeline.submit(target.queue, work)
+        if wait:
+            _wait(target.queue)
+        elif target is _default and work.kind != "host":
+            _timeline.finish(operation)
+            _deliver()
 
 
 def submit(
@@ -267,9 +276,10 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 
 def _wait(target: Any) -> None:
     """Let the host wait, and tell what was found wrong until then."""
-    _refuse_in_callback()
-    _timeline.synchronize(target)
-    _deliver()
+    with _lock:
+        _refuse_in_callback()
+        _timeline.synchronize(target)
+        _deliver()
 
 
 def _deliver() -> None:

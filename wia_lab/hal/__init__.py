@@ -30,6 +30,7 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.machine import Machine, open_machine
+from wia_lab.hal.profiler import KernelStats, Profiler, ProfilerConfig, ProfileReport
 from wia_lab.hal.recovery import run_safely
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
@@ -55,6 +56,7 @@ __all__ = [
     "ForeignHandle",
     "HalError",
     "InvalidValue",
+    "KernelStats",
     "Machine",
     "MemoryKind",
     "Migrations",
@@ -62,6 +64,9 @@ __all__ = [
     "OutOfMemory",
     "Part",
     "PeerBarrier",
+    "ProfileReport",
+    "Profiler",
+    "ProfilerConfig",
     "Stream",
     "StreamOptions",
     "TimedOut",

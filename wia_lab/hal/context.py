@@ -72,6 +72,8 @@ class Context:
     ----------
     streams : list of Stream
         Those that are open.
+    memory_peak : int
+        The most that `memory_in_use` has been; may be set back.
     peers : set of int
         Devices whose memory its kernels were let reach.
     timeout : float or None
@@ -88,6 +90,7 @@ class Context:
         self.is_closed = False
         self._process = os.getpid()
         self._made = 0
+        self.memory_peak = 0
         self._check_free_for(self.config)
         self._pool = None
         source = device.memory
@@ -164,6 +167,7 @@ class Context:
             block = self._memory.allocate(nbytes) if kind.on_device else None
         except errors.AllocatorError as error:
             raise self._exhausted(nbytes, error) from error
+        self.memory_peak = max(self.memory_peak, self.memory_in_use)
         self._made += 1
         buffer = Buffer(self, kind, nbytes, name or f"{kind.value} memory {self._made}", block)
         self._buffers[id(buffer)] = weakref.ref(buffer), block

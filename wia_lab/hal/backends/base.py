@@ -45,6 +45,18 @@ class Call:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One piece of work that has ended. Times are seconds of the machine's clock."""
+
+    name: str
+    kind: str  # "kernel" or "copy"
+    device: int
+    stream: str
+    begin: float
+    end: float
+
+
 class Backend(Protocol):
     """One machine. Devices are named by number."""
 
@@ -109,6 +121,9 @@ class Backend(Protocol):
         self, device: int, error: BaseException, matches: Callable[[str], bool], times: int
     ) -> None:
         """Let the next `times` pieces of work of the device whose name matches fail."""
+
+    def intervals(self, device: int, since: float) -> list[Interval]:
+        """Kernels and copies of the device's streams that began at `since` or later, and ended."""
 
     def now(self) -> float:
         """Seconds on the machine's clock, as the host sees it."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wia_lab.cuda import policy
+from wia_lab.hal.backends.base import Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
 from wia_lab.simt.memory import POISON
@@ -235,6 +236,23 @@ class VirtualBackend:
             lambda each: each.stream.device == device and matches(each.work.name), error, times
         )
         self.timeline.faults.append(fault)
+
+    def intervals(self, device: int, since: float) -> list[Interval]:
+        """In the order in which they ended."""
+        return [
+            Interval(
+                each.work.name,
+                each.work.kind,
+                device,
+                each.stream.name,
+                (each.start or 0) / 1e9,
+                (each.end or 0) / 1e9,
+            )
+            for each in self.timeline.finished
+            if each.stream.device == device
+            and each.work.kind in ("kernel", "copy")
+            and (each.start or 0) >= round(since * 1e9)
+        ]
 
     def now(self) -> float:
         """Seconds of simulated time."""

@@ -1,0 +1,140 @@
+"""The HAL's profiler, on virtual machines: figures that follow from the program by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wia_lab.hal as wia
+from wia_lab.hal.backends.base import Interval
+from wia_lab.hal.profiler import union
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIB = 1 << 20
+COPY = MIB / 63e9 + 10e-6  # seconds that 1 MiB takes to an H100
+NEAR = {"abs": 0.02}  # milliseconds: the host's calls
+
+
+@pytest.fixture
+def context() -> wia.Context:
+    """On an H100."""
+    return wia.Context(wia.open_machine("1xH100")[0])
+
+
+def nothing() -> None:
+    """A kernel without effect."""
+
+
+def profiled(context: wia.Context, config: wia.ProfilerConfig | None = None) -> wia.Profiler:
+    """Two kernels one after the other, and 20 copies beside the first."""
+    compute, copies = (
+        context.create_stream(wia.StreamOptions(name=name)) for name in ("compute", "copies")
+    )
+    data, host = context.allocate(MIB), context.allocate(MIB, wia.MemoryKind.PINNED)
+    with wia.Profiler(context, config) as profiler:
+        compute.submit(nothing, seconds=3e-3, name="long")
+        compute.submit(nothing, seconds=1e-3, name="short")
+        compute.submit(nothing, seconds=1e-3, name="short")
+        for _ in range(20):
+            copies.copy(data, host)
+        context.allocate(3 * MIB).close()
+    return profiler
+
+
+class TestReport:
+    """Times, shares, memory, kernels."""
+
+    def test_figures(self, context: wia.Context) -> None:
+        report = profiled(context).report()
+        assert report.total_time_ms == pytest.approx(5.0, **NEAR)
+        assert report.kernel_time_ms == pytest.approx(5.0, **NEAR)
+        assert report.memory_time_ms == pytest.approx(20 * COPY * 1e3, **NEAR)
+        assert report.overlap_ms == pytest.approx(20 * COPY * 1e3, **NEAR)
+        assert report.kernel_share == pytest.approx(1.0, abs=0.02)
+        assert report.memory_share == pytest.approx(20 * COPY / 5e-3, abs=0.02)
+        assert report.peak_memory_bytes == 4 * MIB
+        assert [(each.name, each.call_count) for each in report.kernel_stats] == [
+            ("long", 1),
+            ("short", 2),
+        ]
+        assert [each.total_time_ms for each in report.kernel_stats] == pytest.approx([3.0, 2.0])
+        assert "  short: 2.000 ms in 2 calls" in str(report).splitlines()
+
+    def test_what_came_before_does_not_count(self, context: wia.Context) -> None:
+        stream = context.create_stream()
+        context.allocate(64 * MIB).close()
+        stream.submit(nothing, seconds=1.0)
+        stream.synchronize()
+        with wia.Profiler(context) as profiler:
+            stream.submit(nothing, seconds=1e-3)
+        report = profiler.report()
+        assert report.kernel_time_ms == pytest.approx(1.0)
+        assert report.total_time_ms == pytest.approx(1.0, **NEAR)
+        assert report.peak_memory_bytes == 0
+
+    def test_other_devices_do_not_count(self) -> None:
+        one, two = (wia.Context(device) for device in wia.open_machine("2xT4"))
+        stream = two.create_stream()
+        with wia.Profiler(one) as profiler:
+            stream.submit(nothing, seconds=1.0)
+            stream.synchronize()
+        assert profiler.report().kernel_time_ms == 0
+
+    def test_switched_off(self, context: wia.Context) -> None:
+        off = wia.ProfilerConfig(timing=False, memory_tracking=False, kernel_profiling=False)
+        report = profiled(context, off).report()
+        assert (report.kernel_time_ms, report.memory_time_ms, report.overlap_ms) == (None,) * 3
+        assert (report.kernel_share, report.peak_memory_bytes) == (None, None)
+        assert report.kernel_stats == ()
+
+    def test_too_early(self, context: wia.Context) -> None:
+        with wia.Profiler(context) as profiler, pytest.raises(wia.NotReady, match="has not ended"):
+            profiler.report()
+
+
+class TestFiles:
+    """JSON, and a trace that Perfetto opens."""
+
+    def test_json(self, context: wia.Context, tmp_path: Path) -> None:
+        profiler = profiled(context)
+        profiler.save(tmp_path / "report.json")
+        read = json.loads((tmp_path / "report.json").read_text())
+        assert read["total_time_ms"] == profiler.report().total_time_ms
+        assert read["kernel_stats"][1]["call_count"] == 2
+        assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
+
+    def test_trace(self, context: wia.Context, tmp_path: Path) -> None:
+        """Complete events with times in µs, none before the other in its row has ended."""
+        profiled(context).save_trace(tmp_path / "trace.json")
+        events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        rows = {
+            each["tid"]: each["args"]["name"] for each in events if each["name"] == "thread_name"
+        }
+        assert sorted(rows.values()) == ["compute", "copies"]
+        spans = [each for each in events if each["ph"] == "X"]
+        assert len(spans) == 23
+        long = next(each for each in spans if each["name"] == "long")
+        assert (long["dur"], long["cat"]) == (pytest.approx(3000.0), "kernel")
+        for row in rows:
+            mine = sorted((each for each in spans if each["tid"] == row), key=lambda x: x["ts"])
+            for first, second in zip(mine, mine[1:], strict=False):
+                assert second["ts"] >= first["ts"] + first["dur"] - 1e-6
+
+    def test_a_failed_write_leaves_nothing(self, context: wia.Context, tmp_path: Path) -> None:
+        with pytest.raises(OSError, match="missing"):
+            profiled(context).save(tmp_path / "missing" / "report.json")
+        assert list(tmp_path.iterdir()) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20))))
+def test_union_counts_each_moment_once(pairs: list[tuple[int, int]]) -> None:
+    """Against a set of unit moments."""
+    intervals = [Interval("x", "copy", 0, "s", low, low + size) for low, size in pairs]
+    moments = {moment for low, size in pairs for moment in range(low, low + size)}
+    assert union(intervals) == len(moments)
