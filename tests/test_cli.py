@@ -37,6 +37,7 @@ OUTCOMES = [
     ("build --check --run all", 2, "", "--check writes nothing, and --run stores outputs"),
     ("build --run 77-none", 2, "", "there is no 77-none.ipynb in "),
     ("bench", 2, "", "Usage: wia-lab bench"),
+    ("bench xyzzy", 2, "", "there is no command 'xyzzy': see wia-lab bench --help"),
     ("bench simulatr", 2, "", "there is no command 'simulatr': did you mean simulator?"),
 ]
 

@@ -126,6 +126,24 @@ class TestStub:
             'or ask hint("start").'
         )
 
+    def test_answer_written_and_the_stubs_last_line_left(self):
+        """What is in the way is named by its line, not taken for an answer not begun."""
+
+        @cuda.jit
+        def square(out, a):
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = a[i] * a[i]
+            raise NotImplementedError
+
+        found = refusal(square)
+        line = square.py_func.__code__.co_firstlineno + 5
+        assert (found.kind, found.line) == ("stub", line)
+        assert found.text == (
+            f"line {line} still raises NotImplementedError, as the stub did: delete that line, "
+            "your answer stands beside it"
+        )
+
     def test_only_declarations(self):
         """Shared arrays and indices alone store nothing."""
 

@@ -80,6 +80,16 @@ class TestFind:
         with pytest.raises(UnknownPuzzleError, match="there are start, tiled-matmul, async-conv"):
             find("xyzzy")
 
+    @pytest.mark.parametrize("name", [6, None, ["tiled-matmul"]])
+    def test_no_text(self, name):
+        """A number or a kernel in the name's place is told what stands there."""
+        with pytest.raises(UnknownPuzzleError) as caught:
+            find(name)
+        assert str(caught.value) == (
+            f"a puzzle is named by a text, not by {name!r}: the name comes first, in quotes, as in "
+            'check("tiled-matmul", tiled_matmul)'
+        )
+
     def test_order_is_by_number(self):
         """The curriculum is in the order of the notebooks."""
         numbers = [puzzle.number for puzzle in PUZZLES.values()]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 
 from wia_lab import puzzles
 from wia_lab.errors import CheckFailed
-from wia_lab.workbook import learner, progress
+from wia_lab.workbook import files, learner, progress
 from wia_lab.workbook.catalogue import find
 
 
@@ -47,6 +50,36 @@ class TestCheck:
         """Outside a learner's folder nothing is written."""
         learner.check("tiled-matmul", "right")
         assert list(in_folder.iterdir()) == []
+
+
+@pytest.fixture
+def read_only(learner_folder, monkeypatch):
+    """Refuse every write, as a read-only file system does, even to root."""
+
+    def refuse(*_args, **_kwargs):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+    return learner_folder
+
+
+@pytest.mark.usefixtures("judge")
+class TestReadOnly:
+    """What cannot be remembered is judged and shown all the same, and stderr says so."""
+
+    def test_a_right_answer_passes(self, read_only, capsys):
+        """In a grader's sandbox a right answer is right."""
+        learner.check("tiled-matmul", "right")
+        said = capsys.readouterr().err
+        assert f"{read_only / '.wia-lab.json'} cannot be written (Read-only file system)" in said
+        assert progress.load(read_only).solved == {}
+
+    def test_a_hint_is_given(self, read_only, capsys):
+        """A hint asked for is shown."""
+        learner.hint("tiled-matmul")
+        said = capsys.readouterr()
+        assert said.out.startswith("Hint 1 of 3")
+        assert "so this is not remembered" in said.err
 
 
 class TestHint:

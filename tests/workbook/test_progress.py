@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -107,3 +108,18 @@ class TestAtomicWrite:
         (tmp_path / "new").chmod(0o640)
         files.write_atomically(tmp_path / "new", "other text")
         assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+def test_broken_state_that_cannot_be_renamed(tmp_path, monkeypatch, capsys):
+    """In a read-only folder the file stays, and progress can still be asked for."""
+    (tmp_path / progress.STATE_FILE).write_text("{")
+
+    def refuse(*_args):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(progress.Path, "replace", refuse)
+    assert progress.load(tmp_path) == Progress()
+    assert "it stays as it is, as it cannot be renamed (Read-only file system)" in (
+        capsys.readouterr().err
+    )
+    assert (tmp_path / progress.STATE_FILE).read_text() == "{"

@@ -42,6 +42,7 @@ class LazyGroup(click.Group):
         """Find the command; an unknown name is answered with its nearest neighbours."""
         if args and args[0] not in self.homes and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], self.homes, n=2)
-            meant = f"did you mean {' or '.join(near)}?" if near else f"see {ctx.info_name} --help"
+            way_out = f"see {ctx.command_path} --help"
+            meant = f"did you mean {' or '.join(near)}?" if near else way_out
             raise click.UsageError(f"there is no command {args[0]!r}: {meant}")
         return super().resolve_command(ctx, args)

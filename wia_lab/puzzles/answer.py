@@ -112,7 +112,17 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
     """Refuse a body that stores nothing and calls nothing for its effect: nobody filled it in."""
     [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
-    if not any(_has_effect(node) for node in nodes) or any(map(_raises_stub, nodes)):
+    is_begun = any(map(_has_effect, nodes))
+    left = next((n for n in nodes if isinstance(n, ast.Raise) and _raises_stub(n)), None)
+    if left is not None and is_begun:
+        line = function.__code__.co_firstlineno + left.lineno - 1
+        raise RefusedError(
+            "stub",
+            f"line {line} still raises NotImplementedError, as the stub did: delete that line, "
+            "your answer stands beside it",
+            line,
+        )
+    if left is not None or not is_begun:
         raise RefusedError(
             "stub",
             f"{puzzle.function} is still the stub: write your answer where it says "

@@ -48,6 +48,11 @@ def find(name: str) -> Puzzle | HostPuzzle:
     UnknownPuzzleError
         When there is none; the message names the nearest.
     """
+    if not isinstance(name, str):
+        raise UnknownPuzzleError(
+            f"a puzzle is named by a text, not by {name!r}: the name comes first, in quotes, as in "
+            'check("tiled-matmul", tiled_matmul)'
+        )
     for puzzle in every():
         if name in {puzzle.id, puzzle.stem, f"{puzzle.stem}.ipynb", puzzle.function}:
             return puzzle

@@ -28,7 +28,7 @@ def check(puzzle: str, answer: object) -> None:
     if (folder := learner_folder()) is not None:
         state = progress.load(folder)
         state.solve(find(puzzle).id)
-        progress.save(folder, state)
+        progress.remember(folder, state)
 
 
 def hint(puzzle: str, number: int | None = None) -> None:
@@ -60,5 +60,5 @@ def seen_hint(puzzle: str, folder: Path, number: int | None = None) -> str:
     number = min(seen + 1, len(record.hints)) if number is None else number
     text = hint_text(record, number)
     state.hints[record.id] = max(seen, number)
-    progress.save(folder, state)
+    progress.remember(folder, state)
     return text

@@ -75,13 +75,28 @@ def member(data: dict[str, Any], name: str, kind: type) -> dict[str, Any]:
 def set_aside(path: Path, reason: str) -> Progress:
     """Keep a file that cannot be read as a backup, say so on stderr, and begin anew."""
     backup = free_name(path.parent, "wia-lab.backup-{}.json")
-    path.replace(backup)
-    print(
-        f"wia-lab: {path} could not be read ({reason}): it is kept as {backup.name}, "
-        "and progress is counted anew",
-        file=sys.stderr,
-    )
+    try:
+        path.replace(backup)
+        fate = f"it is kept as {backup.name}, and progress is counted anew"
+    except OSError as error:
+        fate = f"it stays as it is, as it cannot be renamed ({error.strerror})"
+    print(f"wia-lab: {path} could not be read ({reason}): {fate}", file=sys.stderr)
     return Progress()
+
+
+def remember(folder: Path, known: Progress) -> None:
+    """Save the state, or say on stderr why not: an answer or a hint is worth more than its record.
+
+    A grader's sandbox and a shared course folder are read-only.
+    """
+    try:
+        save(folder, known)
+    except OSError as error:
+        print(
+            f"wia-lab: {folder / STATE_FILE} cannot be written ({error.strerror}), so this is not "
+            "remembered: make the folder writable, or work in a copy of it",
+            file=sys.stderr,
+        )
 
 
 def save(folder: Path, progress: Progress) -> None:
