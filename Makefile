@@ -16,12 +16,12 @@ DIR ?= my-notebooks
 WITH_NUMBA_CUDA := tests/cuda tests/kernels tests/simt/test_cases.py tests/simt/test_frontend.py \
   tests/simt/test_language_refused.py tests/simt/test_typing.py
 
-.PHONY: lab test test-cuda setup setup-dev setup-cuda lint types unit notebooks format slow clean
+.PHONY: lab test test-cuda setup setup-dev setup-cuda lint types unit notebooks mutants format slow clean
 
 lab: setup
 	$(BIN)/python -m wia_lab start $(DIR)
 
-test: setup-dev lint types notebooks unit
+test: setup-dev lint types notebooks mutants unit
 
 test-cuda: setup-cuda
 	$(CUDA_BIN)/python -m wia_lab doctor --warm --quiet
@@ -46,6 +46,11 @@ types: setup-dev
 
 notebooks: setup-dev
 	$(BIN)/python -m wia_lab build --check
+
+# The kill rate: every wrong answer of tests/mutants must get its diagnosis
+mutants: setup-dev
+	$(BIN)/python -m wia_lab doctor --warm --quiet
+	$(BIN)/python -m wia_lab check --mutants
 
 unit: setup-dev
 	$(BIN)/python -m wia_lab doctor --warm --quiet
