@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Adaptor", "Entry", "Leak", "Limit", "Locked", "Log", "OnFailure", "Track"]
 
 
+NEAR_THE_LIMIT = 4096
+"""Bytes left under which rounding alone may pass a limit, whatever the size asked for."""
+
+
 class Adaptor(Allocator):
     """Pass everything on to `upstream`; a policy overrides what it changes."""
 
@@ -97,8 +101,12 @@ class Limit(Adaptor):
         left = self.limit - self.live
         if checked_size(size, self.capacity, "Limit") > left:
             raise self._refused(size, left)
+        if left < max(2 * size, NEAR_THE_LIMIT):  # ask first: a refusal must leave no trace
+            granted = self.upstream.explain(size).granted
+            if granted > left:
+                raise self._refused(granted, left)
         block = self.upstream.allocate(size, alignment=alignment, stream=stream)
-        if block.size > left:  # the rounding alone passed the limit
+        if block.size > left:  # rounded for the alignment too
             self.upstream.free(block)
             raise self._refused(block.size, left)
         self.live += block.size
@@ -121,10 +129,12 @@ class Limit(Adaptor):
 
     def explain(self, nbytes: int) -> Explanation:
         left = self.limit - self.live
-        if nbytes > left:
-            reason = f"{nbytes:,} B would pass the limit: {left:,} B are left of {self.limit:,} B"
-            return Explanation(nbytes, nbytes, False, None, reason)
-        return self.upstream.explain(nbytes)
+        below = self.upstream.explain(nbytes)
+        granted = max(nbytes, below.granted)
+        if granted > left:
+            reason = f"{granted:,} B would pass the limit: {left:,} B are left of {self.limit:,} B"
+            return Explanation(nbytes, granted, False, None, reason)
+        return below
 
     def check(self) -> None:
         self.upstream.check()

@@ -10,7 +10,7 @@ from numba.core import ir, types
 from wia_lab.simt.frontend import DeviceFunctionType, fold_arguments, overload_of
 from wia_lab.simt.instructions.arithmetic import bind_elementwise
 from wia_lab.simt.instructions.exceptions import bind_exception
-from wia_lab.simt.instructions.methods import bind_method
+from wia_lab.simt.instructions.methods import bind_method, is_method
 from wia_lab.simt.instructions.synchronisation import bind_grid_sync
 from wia_lab.simt.instructions.tables import CALLS, expression
 from wia_lab.simt.instructions.whole_arrays import bind_sum, bind_ufunc
@@ -37,7 +37,7 @@ def bind_call(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
         if isinstance(kind.this, types.Type) and "sync" in str(kind.typing_key):
             return bind_grid_sync(builder, target)
         this = builder.definition(expr.func).value
-        typed = overload_of(builder.typed, expr)
+        typed = None if is_method(kind.typing_key) else overload_of(builder.typed, expr)
         if typed is not None:
             passed = [this, *arguments]
             return _bind_device_call(builder, passed, typed, signature, target)

@@ -14,11 +14,21 @@ from wia_lab.simt.semantics import dtype_of
 from wia_lab.simt.values import View
 
 
+def method_name(key: Any) -> str:
+    """`fill` of the key of `array.fill`."""
+    return str(key[-1] if isinstance(key, tuple) else key).rpartition(".")[2]
+
+
+def is_method(key: Any) -> bool:
+    """Whether a method is executed here, and not by an implementation in Python."""
+    return method_name(key) in METHODS
+
+
 def bind_method(
     builder: Any, this: ir.Var, key: Any, arguments: list[Any], signature: Any, target: ir.Var
 ) -> Any:
     """`this.method(arguments)`."""
-    name = str(key if not isinstance(key, tuple) else key[-1]).rpartition(".")[2]
+    name = method_name(key)
     if name in METHODS:
         return METHODS[name](builder, this, arguments, signature, target)
     raise builder.refuse(f"the simulator does not know the method .{name}()")

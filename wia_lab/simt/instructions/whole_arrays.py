@@ -141,7 +141,8 @@ def bind_sum(builder: Any, array: ir.Var, signature: Any, target: ir.Var) -> Any
 def bind_sum_method(
     builder: Any, this: ir.Var, arguments: list[Any], signature: Any, target: ir.Var
 ) -> Any:
-    if arguments:
+    chosen = [each for each in arguments if isinstance(each, ir.Var) and each.name != this.name]
+    if any(not isinstance(builder.type_of(each), types.NoneType) for each in chosen):
         raise builder.refuse("the simulator sums whole arrays: write a loop for .sum(axis, dtype)")
     return bind_sum(builder, this, signature, target)
 
