@@ -64,6 +64,8 @@ class Colour(IntEnum):
         ("for x in a.flat:\n        o[0] = 2 * o[0] + x", 120.0),
         ("for x in np.nditer(a):\n        o[0] = 2 * o[0] + x.item()", 120.0),
         ("o[0] = sum((1, 2, 4))", 7.0),
+        ("o[0] = sum(a[1])", float(A[1].sum())),
+        ("o[0] = sum(a[1], 100)", 100.0 + float(A[1].sum())),
         ("o[0] = 5 in range(1, 9, 2)", 1.0),
         ("o[0] = 6 in range(1, 9, 2)", 0.0),
         ("o[0] = 9 in range(1, 9, 2)", 0.0),

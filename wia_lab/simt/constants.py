@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+import numba
 import numpy as np
 from numba.core import types
 
@@ -19,6 +20,8 @@ def literal(value: Any, numba_type: types.Type) -> Any:
         return constant_array(value)
     if isinstance(value, enum.Enum):
         value = value.value
+    if isinstance(numba_type, types.Omitted) and isinstance(value, int | float | complex):
+        numba_type = numba.typeof(value)  # a default joins with computed values like any other
     if is_number(numba_type) and not isinstance(value, str):
         return dtype_of(numba_type).type(value)
     if isinstance(value, tuple) and isinstance(numba_type, types.BaseTuple):
