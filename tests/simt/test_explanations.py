@@ -1,0 +1,56 @@
+"""Usual slips in a kernel: the line, what is wrong, and the way out, in the front end's sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import float32
+
+from wia_lab import cuda
+from wia_lab.simt import frontend
+
+MATRIX = float32[:, ::1]
+SOURCE = """
+@cuda.jit
+def kernel(a, b, c):
+    row, column = cuda.grid(2)
+    {}
+"""
+
+
+def sentence(statement: str) -> str:
+    """The first line of the error that a kernel with this statement on its line 5 gets."""
+    names = {"cuda": cuda, "np": np, "float32": float32}
+    exec(compile(SOURCE.format(statement), "cell.py", "exec"), names)
+    with pytest.raises(Exception, match="in kernel") as caught:
+        frontend.type_function(names["kernel"].py_func, (MATRIX, MATRIX, MATRIX))
+    return str(caught.value).partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("total = 'a'; total += a[0, 0]", "+= does not take ('a', float32) in a kernel"),
+        ("c[0, 0] = -'x'", "- does not take ('x') in a kernel"),
+        ("c[0, 0] = a.size()", "int64 is a value and no function, so it cannot be called with ()"),
+        ("c[0, 0] = a(row)", "write [ ] for an element"),
+        ("c[0, 0] = (a @ b)[0, 0]", "@ makes a new array, and a kernel cannot allocate memory"),
+        ("c[0, 0] = c.shape[2]", "an array of n dimensions has shape[0] to shape[n - 1]"),
+        ("c[0, 0] = a[row, 0, 0]", "give an integer for each of its 2 dimensions"),
+        ("c[0, 0] = a[row / 2, 0]", "does not take the index Tuple(float64, 0): give an integer"),
+        ("c[0, 0] = a['x']", "array(float32, 2d, C) does not take the index 'x'"),
+        ("c[0, 0] = 1 if a < b else 2", "need one truth value, not a whole array's"),
+        ("cuda.cp_async(a, 0)", "of cuda.cp_async has not the arguments that it needs: missing"),
+        ("cuda.cp_async_wait_all(1)", "cuda.cp_async_wait_all"),
+        ("cuda.syncthread()", "cuda has no 'syncthread': perhaps cuda.syncthreads is meant"),
+        ("c[0, 0] = cuda.blockidx.x", "cuda has no 'blockidx': perhaps cuda.blockIdx is meant"),
+        ("cuda.atomic.ad(c, 0, 1)", "cuda.atomic has no 'ad': perhaps cuda.atomic.add is meant"),
+        ("cuda.xyzzy()", "cuda has no 'xyzzy'."),
+        ("c[0, 0] = np.float23(1)", "module 'numpy' has no attribute 'float23'"),
+    ],
+)
+def test_slip(statement: str, said: str) -> None:
+    """The sentence opens with the place and says what this slip is."""
+    found = sentence(statement)
+    assert found.startswith("cell.py:5: in kernel, ")
+    assert said in found
