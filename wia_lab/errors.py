@@ -30,6 +30,7 @@ Each message is one sentence that names the thing, the value, the place and the 
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 
@@ -80,8 +81,19 @@ class CheckFailed(WiaLabError, AssertionError):
     """An answer was judged wrong; the message is the diagnosis."""
 
     def _render_traceback_(self) -> list[str]:
-        """Show the diagnosis alone in Jupyter: no line of the traceback is the learner's."""
-        return [f"CheckFailed: {self}"]
+        """Show the diagnosis alone in Jupyter: no line of the traceback is the learner's.
+
+        Jupyter breaks long lines of an output in the middle of words; these end between words.
+        """
+        lines = f"CheckFailed: {self}".splitlines()
+        return [part for line in lines for part in _folded(line)]
+
+
+def _folded(line: str) -> list[str]:
+    """A line in parts that fit a notebook's output; one that is set in, as code is, stays whole."""
+    if line[:1].isspace():
+        return [line]
+    return textwrap.wrap(line, 96, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 class NotebookError(WiaLabError):

@@ -308,7 +308,7 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("args", "kind", "text"),
         [
-            ((A,), TypeError, r"double takes 2 arguments \(out, a\) and got 1"),
+            ((A,), TypeError, r"takes 2 arguments \(out, a\) and got 1: pass one for each"),
             ((A, A, A), TypeError, "and got 3"),
             ((A, [1.0, 2.0]), TypeError, "a is of type list.*np.array"),
             ((A, "x"), TypeError, "a is of type str"),

@@ -82,6 +82,14 @@ class TestCheck:
             "CheckFailed: x is not right yet."
         ]
 
+    def test_long_lines_end_between_words(self):
+        """JupyterLab would break them inside a word; set-in lines, which are code, stay whole."""
+        code = "    " + "x = 1; " * 20
+        shown = CheckFailed(f"{'thread ' * 30}\n\n{code}")._render_traceback_()
+        assert max(map(len, shown[:-1])) <= 96
+        assert set(" ".join(shown[:-2]).split()) == {"CheckFailed:", "thread"}
+        assert shown[-2:] == ["", code]
+
     def test_unknown_puzzle(self):
         """A misspelt id is answered with the nearest."""
         with pytest.raises(UnknownPuzzleError, match="did you mean 'start'"):

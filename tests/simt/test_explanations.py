@@ -1,4 +1,4 @@
-"""Usual slips in a kernel: the line, what is wrong, and the way out, in the front end's sentence."""
+"""Usual slips in a kernel: the line, what is wrong, and the way out, in one sentence."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def sentence(statement: str) -> str:
         ("c[0, 0] = a['x']", "array(float32, 2d, C) does not take the index 'x'"),
         ("c[0, 0] = 1 if a < b else 2", "need one truth value, not a whole array's"),
         ("cuda.cp_async(a, 0)", "of cuda.cp_async has not the arguments that it needs: missing"),
-        ("cuda.cp_async_wait_all(1)", "cuda.cp_async_wait_all"),
         ("cuda.syncthread()", "cuda has no 'syncthread': perhaps cuda.syncthreads is meant"),
         ("c[0, 0] = cuda.blockidx.x", "cuda has no 'blockidx': perhaps cuda.blockIdx is meant"),
         ("cuda.atomic.ad(c, 0, 1)", "cuda.atomic has no 'ad': perhaps cuda.atomic.add is meant"),

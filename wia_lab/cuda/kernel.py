@@ -162,7 +162,8 @@ class Kernel(Compiled):
         rest = [name for name in parameters if name not in names]
         if len(args) < len(names) or (len(args) > len(names) and not rest):
             raise TypeError(
-                f"{self.name} takes {len(names)} arguments ({', '.join(names)}) and got {len(args)}"
+                f"{self.name} takes {len(names)} arguments ({', '.join(names)}) and got "
+                f"{len(args)}: pass one for each"
             )
         return names + [f"{rest[0]}[{i}]" for i in range(len(args) - len(names))]
 

@@ -7,15 +7,18 @@ stays.
 
 from __future__ import annotations
 
+import dis
 import re
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 
 _PLACES = (
     re.compile(r"During: (?:typing|resolving|lowering)[^\n]* at ([^\n]+) \((\d+)\)"),
     re.compile(r'File "([^"\n]+)", line (\d+)'),
     re.compile(r"(?:Raised from|location:|defined at) ([^\n]+?) \((\d+)\)"),
 )
+_ATTRIBUTE = re.compile(r"\bno (?:attribute )?['.]?(\w+)'?")
+_ASKS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _NOISE = re.compile(r"^(Failed in |- Resolution failure|Internal error at|None$|$)")
 
@@ -69,6 +72,14 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             (
+                r"Function\(<(cuda\.[\w.]+)>\).*?(missing a required argument|too many positional "
+                r"arguments|got an unexpected keyword argument|multiple values for argument)"
+                r"([^\n]*)"
+            ),
+            "this call of {0} has not the arguments that it needs: {1}{2}",
+        ),
+        (
+            (
                 r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*?"
                 r"(?:TypingError|RequireLiteralValue): ([^\n]+)"
             ),
@@ -107,6 +118,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             r"Cannot unify ([^\n]+?) and ([^\n]+?) for '\$",
             "one value is {0} on one path and {1} on another: convert them to one type",
+        ),
+        (
+            r">>> bool\(array\(",
+            "if, while, and, or need one truth value, not a whole array's: compare one element",
         ),
         (
             (
@@ -148,8 +163,29 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
                 "loops, conditions and array elements"
             ),
         ),
+        (
+            r"^(?:[^\n]*\n)*?tuple index out of range",
+            (
+                "a tuple or shape has no element of this number: an array of n dimensions has "
+                "shape[0] to shape[n - 1]"
+            ),
+        ),
         (r"Illegal use of context-manager", "with has no meaning in a kernel: leave it out"),
         (r"Illegal IR, del found at: del (\w+)", "del has no meaning in a kernel: leave it out"),
+        (
+            r"Invalid use of <built-in function matmul>",
+            "@ " + _NEW_ARRAY,
+        ),
+        (
+            (
+                r"Invalid use of ((?:Literal|array|int|uint|float|bool|complex)[^\n]*) with "
+                r"parameters \(([^\n]*)\)\n"
+            ),
+            (
+                "{0} is a value and no function, so it cannot be called with ({1}): leave out the "
+                "parentheses, or write [ ] for an element"
+            ),
+        ),
         (
             r"Invalid use of getiter with parameters \((.*?)\)\n",
             "a loop cannot run over {0}, whose elements differ in type: unpack it",
@@ -182,6 +218,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "a dict or a text has no elements in a kernel: use an array given at launch",
         ),
         (
+            r">>> getitem\(((?:\w+ )?array\([^\n]*?, (\d)d, \w\)), ([^\n]+)\)\n",
+            "{0} does not take the index {2}: give an integer for each of its {1} dimensions",
+        ),
+        (
             r">>> getitem\((.*?), ([^,\n]+)\)\n",
             "{0} has no element {1} that is known when the kernel is compiled",
         ),
@@ -196,8 +236,16 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
+_SIGNS = (
+    "add + sub - mul * truediv / floordiv // mod % pow ** lshift << rshift >> and_ & or_ | xor ^ "
+    "iadd += isub -= imul *= itruediv /= ifloordiv //= imod %= ipow **= ilshift <<= irshift >>= "
+    "iand &= ior |= ixor ^= lt < le <= gt > ge >= eq == ne != neg - pos + invert ~"
+)
+_OPERATORS = dict(zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True))
+
 #: Numba's spelling of types and functions, and a plainer one.
 _PLAINER = (
+    (re.compile(r"Literal\[str\]\(([^()]*)\)"), r"'\1'"),
     (re.compile(r"Literal\[\w+\]\(([^()]*)\)"), r"\1"),
     (re.compile(r"class\((\w+)\)"), r"\1"),
     (re.compile(r"<built-in function (\w+)>"), r"\1"),
@@ -228,7 +276,19 @@ def _place(error: Exception, message: str, py_func: FunctionType) -> tuple[str, 
     for file, line in places:
         if "numba" not in Path(file).parts:
             return file, line
-    return code.co_filename, code.co_firstlineno
+    return code.co_filename, _line_of_attribute(code, message) or code.co_firstlineno
+
+
+def _line_of_attribute(code: CodeType, message: str) -> int | None:
+    """Line that asks for the attribute that an error without a place is about: `no 'blockidx'`."""
+    if (found := _ATTRIBUTE.search(message)) is None:
+        return None
+    lines = (
+        each.positions.lineno
+        for each in dis.get_instructions(code)
+        if each.positions and each.argval == found[1] and each.opname in _ASKS
+    )
+    return next(lines, None)
 
 
 def _sentence(message: str) -> str:
@@ -242,4 +302,5 @@ def _sentence(message: str) -> str:
 def _plainer(text: str) -> str:
     for pattern, plain in _PLAINER:
         text = pattern.sub(plain, text)
-    return text
+    name, verb, rest = text.partition(" does not take ")
+    return f"{_OPERATORS.get(name, name)}{verb}{rest}"

@@ -10,6 +10,7 @@ submodule's dotted name to its namespace.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from itertools import product
 from typing import NoReturn
 
@@ -79,7 +80,9 @@ class Namespace:
         return self
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{self.__name__} has no {name!r}")
+        near = get_close_matches(name, self.__members__, n=1)
+        way_out = f": perhaps {self.__name__}.{near[0]} is meant" if near else ""
+        raise AttributeError(f"{self.__name__} has no {name!r}{way_out}")
 
     def names(self) -> tuple[str, ...]:
         """Names of the members, in order of definition."""
