@@ -33,6 +33,16 @@ def test_answer_gets_what_it_must(path):
     assert outcome.kept, f"{outcome}\n{verdict.diagnosis and verdict.diagnosis.text}"
 
 
+def test_who_returned_early_is_the_cause_of_what_nobody_wrote():
+    """Of the two symptoms of an early return the learner is told the cause as well."""
+    puzzle = PUZZLES["tiled-matmul"]
+    answer = load_answer(FOLDER / puzzle.id / "early_return.py", puzzle.function)
+    text = judge(puzzle, answer, on_hardware=False).diagnosis.text
+    assert "which no thread of the block has written" in text.splitlines()[0]
+    assert text.splitlines()[1].startswith("Likely cause: line ")
+    assert "has returned before" in text.splitlines()[1]
+
+
 class TestPromises:
     """The wrong answers themselves."""
 

@@ -69,6 +69,9 @@ def _hazard(run: Run) -> Diagnosis:
     errors = sorted(run.errors, key=lambda each: ORDER.index(each.kind))
     first = errors[0]
     text = f"With {run.case.name}: {_sentence(first.message)}"
+    left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
+    if first.kind == "uninitialised-read" and left_early:  # who returned has loaded nothing
+        text += f"\nLikely cause: {_sentence(left_early[0].message)}"
     if more := len(errors) - 1:
         text += (
             f"\nThere {'is' if more == 1 else 'are'} {more} more "
