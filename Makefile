@@ -13,7 +13,7 @@ else
   CUDA_BIN := .venv-cuda/bin
 endif
 DIR ?= my-notebooks
-WITH_NUMBA_CUDA := tests/cuda tests/kernels tests/simt/test_cases.py tests/simt/test_frontend.py \
+WITH_NUMBA_CUDA := tests/cuda tests/kernels tests/simt/test_cases.py tests/simt/test_frontend.py tests/simt/test_frontend_forms.py \
   tests/simt/test_language_refused.py tests/simt/test_typing.py
 
 .PHONY: lab test test-cuda setup setup-dev setup-cuda lint types unit notebooks mutants format slow clean
