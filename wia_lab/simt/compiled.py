@@ -90,8 +90,11 @@ def warm() -> Path | None:
     Path or None
         The folder that now holds all helpers; None when nothing could be written.
     """
+    global warming  # noqa: PLW0603 - one a process, as the cache is
+    warming = True
     for name in HELPERS:
         getattr(sys.modules[__name__], name)
+    warming = False
     folder = cache_folder()
     if not any(folder.glob(f"{source_stamp()}-*")):
         return None
@@ -117,6 +120,21 @@ def _load(function: Callable[..., Any], signatures: tuple[str, ...]) -> Any:
         helper.compile(parse_signature(text))
     helper.disable_compile()
     return helper
+
+
+@cache
+def announce() -> None:
+    """Say, once a process, why the first launch takes half a minute where nothing is stored."""
+    if warming:
+        return
+    sys.stderr.write(
+        "wia_lab: compiling the simulator's helpers, about half a minute; "
+        "`wia-lab doctor --warm` stores them for later\n"
+    )
+
+
+warming = False
+"""Whether `warm` runs: whoever called it has said so."""
 
 
 def parse_signature(text: str) -> Any:
@@ -199,6 +217,7 @@ class EnvironmentCache(_Cache):
         digest, payload = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
         if hashlib.sha256(payload).digest() != digest:
             target_context.refresh()  # half a second of registries, needed to compile only
+            announce()
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - our own file
 
