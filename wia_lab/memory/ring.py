@@ -286,18 +286,18 @@ class PageRing(BookKeeper):
         if exact := self._holes.exact(granted):
             where = exact.page.home + exact.start
             reason = f"{granted:,} B fill a hole of exactly that size at {where:#x}"
-            return Explanation(nbytes, granted, True, where, reason)
+            return Explanation(nbytes, granted, True, self._settled(exact, granted), reason)
         if hole and room >= granted:
             where = hole.page.home + hole.start
             reason = f"{granted:,} B go to the cursor at {where:#x}, a hole of {room:,} B"
-            return Explanation(nbytes, granted, True, where, reason)
+            return Explanation(nbytes, granted, True, self._settled(hole, granted), reason)
         if bubble := self._bubble(hole, granted):
             where = bubble.page.home + bubble.start
             reason = (
                 f"{granted:,} B go to {where:#x}, the largest hole: pages at the cursor, where "
                 f"{room:,} B are free, would set a new peak"
             )
-            return Explanation(nbytes, granted, True, where, reason)
+            return Explanation(nbytes, granted, True, self._settled(bubble, granted), reason)
         edge = self._edge_behind(self._cursor, hole)
         pages = -(-(granted - (room if edge else 0)) // PAGE)
         below = self.upstream.statistics
@@ -308,7 +308,7 @@ class PageRing(BookKeeper):
                 f"{granted:,} B do not fit at the cursor ({room:,} B, no page to splice in): "
                 f"they go to {where:#x}, the smallest hole that is large enough"
             )
-            return Explanation(nbytes, granted, True, where, reason)
+            return Explanation(nbytes, granted, True, self._settled(elsewhere, granted), reason)
         place = "the cursor" if edge else "the seam"
         verb = "would be" if fits else "cannot be"
         reason = (
@@ -316,6 +316,19 @@ class PageRing(BookKeeper):
             f"{granted:,} B: upstream has {below.free_bytes:,} B free"
         )
         return Explanation(nbytes, granted, fits, None, reason)
+
+    def _settled(self, hole: Stretch, size: int) -> int | None:
+        """Return a hole's address if a block of `size` bytes keeps it.
+
+        None where its pages' addresses are not consecutive: the block gets a range of its own,
+        which is chosen after the cursor has moved.
+        """
+        page = hole.page
+        for i in range(-(-(hole.start + size) // PAGE)):
+            if page.home != hole.page.home + i * PAGE:
+                return None
+            page = page.following
+        return hole.page.home + hole.start
 
     def regions(self) -> Iterator[Region]:
         """Yield the stretches in ring order; their offsets are virtual addresses."""
