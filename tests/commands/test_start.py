@@ -92,6 +92,7 @@ class TestLab:
         [(command, options)] = launched
         page = "--LabApp.default_url=/lab/tree/00-start.ipynb"
         assert command[:4] == [sys.executable, "-m", "jupyterlab", page]
+        assert "--LabApp.news_url=None" in command
         assert "--no-browser" not in command
         assert str(options["cwd"]) == "mine"
 

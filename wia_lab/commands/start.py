@@ -50,6 +50,7 @@ def lab_command(port: int | None, *, no_browser: bool) -> list[str]:
     if port is not None:
         refuse_busy(port)
         command += [f"--port={port}", "--ServerApp.port_retries=0"]
+    command.append("--LabApp.news_url=None")  # its pop-up would lie over the first page
     if no_browser:
         command.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
