@@ -87,7 +87,12 @@ class Launch:
 
     def check(self) -> None:
         """Refuse now what would be refused when the launch runs."""
-        written = written_arguments(self.function, self.values, **self.options)
+        written = written_arguments(
+            self.function,
+            self.values,
+            shared_bytes=self.options["shared_bytes"],
+            device=self.options["device"],
+        )
         self._aside = Aside(_arrays([self.values[position] for position in sorted(written)]))
 
     def _work(self, begin: Any, action: Any) -> Work:

@@ -48,7 +48,6 @@ class Library:
 
     sites: list[Site] = field(default_factory=list)
     programs: dict[int, Program] = field(default_factory=dict)
-    debug: bool = False
 
     def any(self, flag: str) -> bool:
         """Whether a function of the launch has a flag of `Program`."""

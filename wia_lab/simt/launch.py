@@ -33,7 +33,7 @@ CHUNK_LANES = 32768
 MAX_TOGETHER = 1 << 20
 """Most lanes that run together where blocks wait for each other."""
 
-_LIBRARIES: dict[tuple[int, bool], tuple[TypedFunction, Library]] = {}
+_LIBRARIES: dict[int, tuple[TypedFunction, Library]] = {}
 _LIBRARIES_KEPT = 256
 _TYPED: WeakKeyDictionary[Any, dict[Any, TypedFunction]] = WeakKeyDictionary()
 
@@ -113,7 +113,7 @@ def run(
     _check_count(py_func, args)
     typed = _typed(py_func, _argument_types(py_func, args))
     _check_passable(typed)
-    library = _library(typed, debug=debug)
+    library = _library(typed)
     program = library.program(typed)
     static = library.shared_bytes()
     _check_shared(sheet, py_func.__name__, static, shared_bytes)
@@ -169,7 +169,6 @@ def written_arguments(
     *,
     shared_bytes: int = 0,
     device: str = "H200",
-    debug: bool = False,
 ) -> set[int]:
     """Positions of the arguments that a launch may write, without running it.
 
@@ -179,7 +178,7 @@ def written_arguments(
     _check_count(py_func, args)
     typed = _typed(py_func, _argument_types(py_func, args))
     _check_passable(typed)
-    library = _library(typed, debug=debug)
+    library = _library(typed)
     sheet = machines.device(device)
     _check_shared(sheet, py_func.__name__, library.shared_bytes(), shared_bytes)
     return set(library.program(typed).written_arguments)
@@ -249,15 +248,14 @@ def _located(
     return error
 
 
-def _library(typed: TypedFunction, *, debug: bool) -> Library:
-    key = (id(typed), debug)
-    found = _LIBRARIES.get(key)
+def _library(typed: TypedFunction) -> Library:
+    found = _LIBRARIES.get(id(typed))
     if found is None:
         if len(_LIBRARIES) >= _LIBRARIES_KEPT:
             _LIBRARIES.clear()
-        library = Library(debug=debug)
+        library = Library()
         library.program(typed)
-        found = _LIBRARIES[key] = (typed, library)
+        found = _LIBRARIES[id(typed)] = (typed, library)
     return found[1]
 
 

@@ -9,7 +9,7 @@ call of a device function. Each step is bound once, when the program is built
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +53,6 @@ class Edge:
     copies: tuple[tuple[int, int], ...] = ()  # (target slot, source slot), all at once
     spin: tuple[int, ...] | None = None  # back edge of a loop that waits for memory: what it tests
     leaves_spin: bool = False
-
-    def without_copies(self) -> Edge:
-        """The same edge for a scheduler that has made the copies itself."""
-        return replace(self, copies=())
 
 
 class End:
@@ -248,7 +244,6 @@ class Program:
     shared_bytes: int = 0  # of static shared arrays declared here
     reinterprets: bool = False  # reads an array as another dtype
     written_arguments: set[int] = field(default_factory=set)
-    callees: list[Program] = field(default_factory=list)
     _merges: dict[tuple[int, ...], frozenset[int]] = field(default_factory=dict)
 
     def merge_set(self, positions: list[int]) -> frozenset[int]:

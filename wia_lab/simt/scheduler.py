@@ -131,11 +131,12 @@ class Scheduler:
 
     # Ends of segments, called by the `finish` of each kind
 
-    def follow(self, group: Group, edge: Edge) -> Group | None:
-        """Take an edge with all lanes."""
+    def follow(self, group: Group, edge: Edge, values: list[Any] | None = None) -> Group | None:
+        """Take an edge with all lanes; `values` are those of its copies, if read before."""
         slots = group.slots
         if edge.copies:
-            values = [slots[source] for _, source in edge.copies]
+            if values is None:
+                values = [slots[source] for _, source in edge.copies]
             for (target, _), value in zip(edge.copies, values, strict=True):
                 slots[target] = (
                     blend(slots[target], value, group.bits) if target in group.merge else value
@@ -166,12 +167,7 @@ class Scheduler:
         parts[0].merge = merge | second.target.live_in
         ahead = self.follow(parts[0], first)
         parts[1].merge = merge | first.target.live_in
-        slots = group.slots
-        for (target, _), value in zip(second.copies, sources, strict=True):
-            slots[target] = (
-                blend(slots[target], value, fallen) if target in parts[1].merge else value
-            )
-        behind = self.follow(parts[1], second.without_copies())
+        behind = self.follow(parts[1], second, sources)
         for part in (ahead, behind):
             if part is not None:
                 self.add(part)

@@ -124,9 +124,13 @@ def read_indices(builder: Any, inst: Any) -> Any:
     if variable is None:
         fixed = static_index(inst.index)
         return lambda _: fixed
-    kind = builder.type_of(variable)
+    return indices_of(builder, variable)
+
+
+def indices_of(builder: Any, variable: ir.Var) -> Any:
+    """How the group reads the indices that a variable holds, one or a tuple, as a tuple."""
     slot = builder.read(variable)
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(builder.type_of(variable), types.BaseTuple):
         return lambda group: group.slots[slot]
     return lambda group: (group.slots[slot],)
 

@@ -10,6 +10,7 @@ from numba.core import ir, types
 from wia_lab.simt import stubs
 from wia_lab.simt.addressing import locate
 from wia_lab.simt.events import AsyncCopy, OutOfBounds
+from wia_lab.simt.instructions.arrays import indices_of
 from wia_lab.simt.instructions.tables import call
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @call(stubs.cp_async)
 def bind_cp_async(builder: Any, arguments: list[Any], signature: Any, target: ir.Var) -> Any:
     destination, source = builder.read(arguments[0]), builder.read(arguments[2])
-    to, from_ = _indices(builder, arguments[1]), _indices(builder, arguments[3])
+    to, from_ = indices_of(builder, arguments[1]), indices_of(builder, arguments[3])
     count = _constant(builder, arguments[4]) if len(arguments) > 4 else 1
     site = builder.site()
     builder.count("async")
@@ -29,16 +30,6 @@ def bind_cp_async(builder: Any, arguments: list[Any], signature: Any, target: ir
         issue(group, slots[destination], to(group), slots[source], from_(group), count, site)
 
     return run
-
-
-def _indices(builder: Any, variable: Any) -> Any:
-    if not isinstance(variable, ir.Var):
-        fixed = tuple(np.int64(v) for v in np.atleast_1d(getattr(variable, "value", variable)))
-        return lambda _: fixed
-    slot = builder.read(variable)
-    if isinstance(builder.type_of(variable), types.BaseTuple):
-        return lambda group: group.slots[slot]
-    return lambda group: (group.slots[slot],)
 
 
 def _constant(builder: Any, argument: Any) -> int:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba.core import ir, types
 
 from wia_lab.simt import compiled, stubs
 from wia_lab.simt.addressing import locate
 from wia_lab.simt.compiled_atomics import OPERATIONS
 from wia_lab.simt.events import Access
+from wia_lab.simt.instructions.arrays import indices_of
 from wia_lab.simt.instructions.tables import CALLS
 from wia_lab.simt.values import Choice
+
+if TYPE_CHECKING:
+    from numba.core import ir
 
 
 def _bind(name: str) -> Any:
@@ -24,7 +27,7 @@ def _bind(name: str) -> Any:
         if name == "compare_and_swap":
             indices: Any = lambda _: (np.int64(0),)  # noqa: E731
         else:
-            indices = _indices(builder, rest.pop(0))
+            indices = indices_of(builder, rest.pop(0))
         reads = [builder.read_as(each, array_type.dtype)[1] for each in rest]
         operation = OPERATIONS[name]
         builder.count("atomic")
@@ -46,16 +49,6 @@ def _bind(name: str) -> Any:
         return run
 
     return bind
-
-
-def _indices(builder: Any, variable: Any) -> Any:
-    if not isinstance(variable, ir.Var):
-        fixed = (np.int64(variable),) if not isinstance(variable, tuple) else variable
-        return lambda _: fixed
-    slot = builder.read(variable)
-    if isinstance(builder.type_of(variable), types.BaseTuple):
-        return lambda group: group.slots[slot]
-    return lambda group: (group.slots[slot],)
 
 
 def execute(

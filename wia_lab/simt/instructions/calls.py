@@ -114,7 +114,6 @@ def _bind_device_call(
     slots = tuple(slot for slot, _ in pairs)
     reads = tuple(read for _, read in pairs)
     builder.end(Call(program, reads, slots, builder.slot(target), site))
-    builder.program.callees.append(program)
 
 
 def _arguments(builder: Any, expr: ir.Expr, signature: Any) -> list[Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba.core import ir, types
+from typing import TYPE_CHECKING, Any
 
 from wia_lab.simt import stubs
 from wia_lab.simt.declarations import VectorType
+from wia_lab.simt.instructions.arrays import indices_of
 from wia_lab.simt.instructions.tables import ATTRIBUTES, CALLS
 from wia_lab.simt.semantics import cast, dtype_of
+
+if TYPE_CHECKING:
+    from numba.core import ir
 
 
 def _bind_field(builder: Any, expr: ir.Expr, target: ir.Var) -> Any:
@@ -38,16 +40,9 @@ for _stub in stubs.vector_types.values():
     CALLS[_stub] = _bind_vector
 
 
-def _indices(builder: Any, variable: Any) -> Any:
-    slot = builder.read(variable)
-    if isinstance(builder.type_of(variable), types.BaseTuple):
-        return lambda group: group.slots[slot]
-    return lambda group: (group.slots[slot],)
-
-
 def _bind_load(builder: Any, arguments: list[Any], signature: Any, target: ir.Var) -> Any:
     array, site = builder.read(arguments[0]), builder.site()
-    indices = _indices(builder, arguments[1])
+    indices = indices_of(builder, arguments[1])
     builder.count("load")
     return lambda group: group.machine.load(group.slots[array], indices(group), group.bits, site)
 
@@ -55,7 +50,7 @@ def _bind_load(builder: Any, arguments: list[Any], signature: Any, target: ir.Va
 def _bind_store(builder: Any, arguments: list[Any], signature: Any, target: ir.Var) -> Any:
     builder.stored.add(arguments[0].name)
     array, site = builder.read(arguments[0]), builder.site()
-    indices = _indices(builder, arguments[1])
+    indices = indices_of(builder, arguments[1])
     element = builder.type_of(arguments[0]).dtype
     source = builder.type_of(arguments[2])
     slot = builder.read(arguments[2])
