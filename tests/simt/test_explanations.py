@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from numba import float32
@@ -35,6 +37,9 @@ def sentence(statement: str) -> str:
         ("c[0, 0] = a.size()", "int64 is a value and no function, so it cannot be called with ()"),
         ("c[0, 0] = a(row)", "write [ ] for an element"),
         ("c[0, 0] = (a @ b)[0, 0]", "@ makes a new array, and a kernel cannot allocate memory"),
+        ("a @= b", "@ makes a new array, and a kernel cannot allocate memory"),
+        ("c[0, 0] = np.dot(a, b)[0, 0]", "np.dot has no meaning in a kernel: write a loop"),
+        ("c[0, 0] = np.linalg.norm(a)", "numpy.linalg has no norm in a kernel"),
         ("c[0, 0] = c.shape[2]", "an array of n dimensions has shape[0] to shape[n - 1]"),
         ("c[0, 0] = a[row, 0, 0]", "give an integer for each of its 2 dimensions"),
         ("c[0, 0] = a[row / 2, 0]", "does not take the index Tuple(float64, 0): give an integer"),
@@ -53,3 +58,18 @@ def test_slip(statement: str, said: str) -> None:
     found = sentence(statement)
     assert found.startswith("cell.py:5: in kernel, ")
     assert said in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("c[0, 0] = (a @ b)[0, 0]", "@ makes a new array"),
+        ("c[0, 0] = np.dot(a, b)[0, 0]", "np.dot has no meaning in a kernel"),
+    ],
+)
+def test_slip_is_the_same_after_other_targets_have_loaded_their_declarations(
+    statement: str, said: str
+) -> None:
+    """Numba's CPU target declares linear algebra as it is loaded: kernels know nothing of it."""
+    importlib.import_module("numba.np.linalg")
+    assert said in sentence(statement)

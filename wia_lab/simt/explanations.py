@@ -136,7 +136,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"Unknown attribute 'append' of type list|empty list", _NO_LIST),
         (
-            r"Unknown attribute '(\w+)' of type Module\(<module '(\w+)'",
+            r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
             "{1} has no {0} in a kernel",
         ),
         (r"Unknown attribute '(\w+)' of type ([^\n]+)", "{1} has no {0} in a kernel"),
@@ -172,9 +172,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"Illegal use of context-manager", "with has no meaning in a kernel: leave it out"),
         (r"Illegal IR, del found at: del (\w+)", "del has no meaning in a kernel: leave it out"),
+        (r"Invalid use of <built-in function i?matmul>", "@ " + _NEW_ARRAY),
         (
-            r"Invalid use of <built-in function matmul>",
-            "@ " + _NEW_ARRAY,
+            r"Use of unsupported NumPy function 'numpy\.([\w.]+)'",
+            "np.{0} has no meaning in a kernel: write a loop over elements",
         ),
         (
             (

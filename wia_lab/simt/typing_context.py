@@ -48,7 +48,6 @@ _SHARED = (
     "numba.misc.literal",
     "numba.np.arraymath",
     "numba.np.arrayobj",
-    "numba.np.linalg",
     "numba.np.npdatetime",
     "numba.np.npyfuncs",
     "numba.np.npyimpl",
