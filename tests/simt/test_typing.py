@@ -113,6 +113,8 @@ def test_the_record_is_current(every) -> None:
         today = recorder.record(*entry)
         for answer in (today, known := dict(EXPECTED[name])):
             answer.pop("message", None)
+            if answer["error"]:  # how far typing went before it depends on the order of a set
+                answer.pop("types", None)
             if not SAME_BYTECODE and "types" in answer:
                 answer["types"] = typing_tools.by_source_name(answer["types"])
         assert today == known, name
