@@ -98,6 +98,11 @@ class TestWritten:
             {"action", "addr", "size", "stream", "frames", "time_us"} <= set(entry)
             for entry in snapshot["device_traces"][0]
         )
+        spans = [(s["address"], s["address"] + s["total_size"]) for s in snapshot["segments"]]
+        for entry in snapshot["device_traces"][0]:  # played backwards, a block needs its segment
+            if entry["action"] == "alloc":
+                first, end = entry["addr"], entry["addr"] + entry["size"]
+                assert any(start <= first and end <= stop for start, stop in spans)
 
     def test_read_back_as_a_trace(self, tmp_path):
         """Writing and reading gives the trace again, sizes as granted."""

@@ -12,7 +12,6 @@ import io
 import json
 import pickle
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +58,21 @@ class Timeline(Adaptor):
         self._events.append(_entry(action, block.offset, block.size, site))
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the snapshot at this moment, in PyTorch's schema."""
-        segments = _segments(sorted(self.upstream.regions(), key=lambda r: r.offset), self._sites)
+        """Return the snapshot at this moment, in PyTorch's schema.
+
+        A segment covers all that was ever allocated in one stretch of addresses: memory_viz plays
+        the events backwards, and a block that lies in no segment at its time stops it.
+        """
+        live = [region for region in self.upstream.regions() if region.block is not None]
+        used = [(region.offset, region.size) for region in live] + [
+            (entry["addr"] - BASE_ADDRESS, entry["size"])
+            for entry in self._events
+            if entry["action"] == "alloc"
+        ]
+        segments = [
+            _segment(start, end, [region for region in live if start <= region.offset < end], self)
+            for start, end in _joined(used)
+        ]
         opened = [
             {**entry, "action": "segment_alloc", "size": segment["total_size"]}
             for segment in segments
@@ -71,6 +83,10 @@ class Timeline(Adaptor):
             "device_traces": [opened + list(self._events)],
             "allocator_settings": {"allocator": type(self.upstream).__name__},
         }
+
+    def site(self, offset: int) -> Site | None:
+        """Return where the live block at `offset` was allocated, if that was recorded."""
+        return self._sites.get(offset)
 
 
 def _entry(action: str, offset: int, size: int, site: Site | None) -> dict[str, Any]:
@@ -90,44 +106,54 @@ def _frames(site: Site | None) -> list[dict[str, Any]]:
     return [{"filename": site.file, "line": site.line, "name": site.function}]
 
 
-def _segments(regions: list[Region], sites: Mapping[int, Site]) -> list[dict[str, Any]]:
-    """Group neighbouring regions into segments; a last hole is not reserved and left out."""
-    groups: list[list[Region]] = []
-    for region in regions:
-        if groups and groups[-1][-1].offset + groups[-1][-1].size == region.offset:
-            groups[-1].append(region)
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join (offset, size) that touch or overlap into (start, end)."""
+    joined: list[tuple[int, int]] = []
+    for start, size in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], start + size)
         else:
-            groups.append([region])
-    if groups and groups[-1][-1].state == "free":
-        groups[-1].pop()
-    return [_segment(group, sites) for group in groups if group]
+            joined.append((start, start + size))
+    return joined
 
 
-def _segment(group: list[Region], sites: Mapping[int, Site]) -> dict[str, Any]:
-    blocks = [
-        {
-            "address": BASE_ADDRESS + region.offset,
-            "size": region.size,
-            "requested_size": region.block.requested if region.block else 0,
-            "state": "active_allocated" if region.block else "inactive",
-            "frames": _frames(sites.get(region.offset)),
-        }
-        for region in group
-    ]
-    allocated = sum(region.size for region in group if region.block)
+def _segment(start: int, end: int, live: list[Region], sites: Timeline) -> dict[str, Any]:
+    blocks: list[dict[str, Any]] = []
+    at = start
+    for region in sorted(live, key=lambda region: region.offset):
+        assert region.block is not None
+        if region.offset > at:
+            blocks.append(_block(at, region.offset - at, 0, None))
+        site = sites.site(region.offset)
+        blocks.append(_block(region.offset, region.size, region.block.requested, site))
+        at = region.offset + region.size
+    if end > at:
+        blocks.append(_block(at, end - at, 0, None))
+    allocated = sum(region.size for region in live)
     return {
         "device": 0,
-        "address": BASE_ADDRESS + group[0].offset,
-        "total_size": sum(region.size for region in group),
+        "address": BASE_ADDRESS + start,
+        "total_size": end - start,
         "allocated_size": allocated,
         "active_size": allocated,
-        "requested_size": sum(r.block.requested for r in group if r.block),
+        "requested_size": sum(block["requested_size"] for block in blocks),
         "stream": 0,
         "segment_type": "large",
         "segment_pool_id": (0, 0),
         "is_expandable": False,
         "frames": [],
         "blocks": blocks,
+    }
+
+
+def _block(offset: int, size: int, requested: int, site: Site | None) -> dict[str, Any]:
+    """Describe a stretch of a segment: a live block, or a hole when nothing is requested."""
+    return {
+        "address": BASE_ADDRESS + offset,
+        "size": size,
+        "requested_size": requested,
+        "state": "active_allocated" if requested else "inactive",
+        "frames": _frames(site),
     }
 
 
