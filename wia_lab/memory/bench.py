@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from wia_lab.memory.base import Allocator
+from wia_lab.memory.block import Block
 from wia_lab.memory.buddy import Buddy
 from wia_lab.memory.compaction import Compacting
 from wia_lab.memory.heap import Heap
@@ -26,9 +27,6 @@ from wia_lab.memory.ring import PageRing
 from wia_lab.memory.sizes import PAGE
 from wia_lab.memory.slab import Slab
 from wia_lab.memory.trace import RECORDED, Trace, load_trace
-
-if TYPE_CHECKING:
-    from wia_lab.memory.block import Block
 
 __all__ = ["DESIGNS", "Outcome", "curve", "main", "outcome", "pool_hit"]
 
@@ -159,6 +157,29 @@ def _cost(allocator: Allocator, blocks: list[Block], rng: random.Random) -> floa
     return statistics.median(times) / (2 * batch)
 
 
+def bare(live: int) -> float:
+    """Return the CPU seconds of half an entry struck and a new one made in a dictionary of `live`.
+
+    No allocator in Python that knows its live blocks can do with less, and this too grows with
+    their number: the more there are, the fewer of them lie in the processor's caches.
+    """
+    rng = random.Random(live)  # noqa: S311  as in _point
+    with quiet():
+        blocks = [Block(i * OBJECT, OBJECT, OBJECT, None) for i in range(live)]
+        rng.shuffle(blocks)
+        table = {block.offset: block for block in blocks}
+        times = []
+        for _ in range(20):
+            places = [rng.randrange(live) for _ in range(PAIRS // 20)]
+            start = time.process_time()
+            for place in places:
+                old = blocks[place]
+                del table[old.offset]
+                blocks[place] = table[old.offset] = Block(old.offset, OBJECT, OBJECT, None)
+            times.append(time.process_time() - start)
+    return statistics.median(times) / (2 * (PAIRS // 20))
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep Python's garbage collector out of what is timed."""
@@ -235,13 +256,18 @@ def _row(label: str, found: Outcome, events: int) -> str:
 def _print_curve(sizes: Sequence[int]) -> None:
     _say("\nCPU microseconds an operation, against the number of live blocks:")
     _say("  " + f"{'':12}" + "".join(f"{n:>12,}" for n in sizes))
+    _say_costs("a dictionary", bare, sizes)
     for label, make in AT_SIZE.items():
-        sys.stdout.write(f"  {label:12}")
-        for size in sizes:
-            [cost] = curve(make, [size])
-            sys.stdout.write(f"{cost * 1e6:>12.2f}")
-            sys.stdout.flush()
-        _say("")
+        _say_costs(label, partial(_point, make), sizes)
+
+
+def _say_costs(label: str, cost: Callable[[int], float], sizes: Sequence[int]) -> None:
+    """Print one row of the curve, each figure as soon as it is there."""
+    sys.stdout.write(f"  {label:12}")
+    for size in sizes:
+        sys.stdout.write(f"{cost(size) * 1e6:>12.2f}")
+        sys.stdout.flush()
+    _say("")
 
 
 def _say(line: str) -> None:
