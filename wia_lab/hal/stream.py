@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from wia_lab.hal.context import Context
+    from wia_lab.hal.ops.operation import Operation
 
 Memory = Buffer | Part
 
@@ -117,6 +118,25 @@ class Stream:
             name or str(getattr(function, "__name__", "call")),
         )
         self._backend.call(self.handle, self.context.device.number, call, caller_site())
+
+    def operate(self, operation: Operation, inputs: Sequence[Memory], output: Memory) -> None:
+        """Compute an operation on tensors, which lie in these parts of memory.
+
+        Raises
+        ------
+        AccessRefused
+            As `submit`.
+        """
+        self.check_open()
+        spans = [self._reached(each) for each in (*inputs, output)]
+        self._backend.operate(
+            self.handle,
+            self.context.device.number,
+            operation,
+            spans[:-1],
+            spans[-1],
+            caller_site(),
+        )
 
     def prefetch(self, memory: Memory, *, to_host: bool = False) -> None:
         """Bring unified memory to this stream's device, or to the host, before it is touched.

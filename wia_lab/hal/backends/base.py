@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
+    from wia_lab.hal.ops.operation import Operation
     from wia_lab.timeline import Site
 
 
@@ -92,6 +93,20 @@ class Backend(Protocol):
 
     def call(self, stream: Any, device: int, call: Call, site: Site) -> None:
         """Call a function on the stream's turn."""
+
+    def operate(
+        self,
+        stream: Any,
+        device: int,
+        operation: Operation,
+        inputs: Sequence[Span],
+        output: Span,
+        site: Site,
+    ) -> None:
+        """Compute an operation on tensors on the stream's turn, in the way it names."""
+
+    def estimate(self, device: int, operation: Operation) -> float:
+        """Seconds that it would take, by which one of several algorithms is chosen."""
 
     def advise(self, span: Span, advice: Advice, place: int | None) -> None:
         """Take advice on unified memory; `place` is a device's number, or None for the host."""

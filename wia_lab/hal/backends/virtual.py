@@ -8,14 +8,17 @@ as hazards are (`WIA_LAB_HAZARDS`), where the host waits or touches memory. New 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wia_lab.cuda import policy
-from wia_lab.hal.backends.base import Interval
+from wia_lab.hal.backends.base import Call, Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
+from wia_lab.hal.ops.cost import seconds
+from wia_lab.hal.ops.numerics import execute
 from wia_lab.simt.memory import POISON
 from wia_lab.timeline import (
     Aside,
@@ -33,11 +36,12 @@ from wia_lab.timeline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from wia_lab.hal.advice import Advice, Migrations
-    from wia_lab.hal.backends.base import Call, Span
+    from wia_lab.hal.backends.base import Span
     from wia_lab.hal.kinds import MemoryKind
+    from wia_lab.hal.ops.operation import Operation
 
 HOST_COPY = Route("host memory", 20e9, 1e-6, ())
 """A copy by the processor: an order of magnitude, for timelines."""
@@ -174,6 +178,30 @@ class VirtualBackend:
             site=site,
         )
         self.timeline.submit(stream, work)
+
+    def operate(
+        self,
+        stream: Stream,
+        device: int,
+        operation: Operation,
+        inputs: Sequence[Span],
+        output: Span,
+        site: Site,
+    ) -> None:
+        """Compute it in NumPy, as a call that takes as long as the device would."""
+        call = Call(
+            partial(execute, operation),
+            [*inputs, output],
+            [each for each in inputs if each.low < each.high],
+            [output] if output.low < output.high else [],
+            self.estimate(device, operation),
+            operation.name,
+        )
+        self.call(stream, device, call, site)
+
+    def estimate(self, device: int, operation: Operation) -> float:
+        """By the data sheet's rates and the shares of them that were measured."""
+        return seconds(self.machine.devices[device].sheet, operation)
 
     def advise(self, span: Span, advice: Advice, place: Place) -> None:
         """For the whole storage, at once."""
