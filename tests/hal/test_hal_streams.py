@@ -106,6 +106,24 @@ class TestKinds:
         with pytest.raises(wia.Closed, match="scratch is freed twice, first on line"):
             context.free(buffer)
 
+    def test_near_a_socket(self) -> None:
+        """A copy from pinned memory of the device's own socket crosses no other."""
+        device = wia.open_machine("4xT4-pcie-2numa")[3]
+        seconds = []
+        with wia.Context(device) as context, context.create_stream() as stream:
+            data = context.allocate(64 << 20)
+            for node in (None, 0, device.numa_node):
+                host = context.allocate(64 << 20, MemoryKind.PINNED, numa_node=node)
+                begin = stream.record()
+                stream.copy(data, host)
+                end = stream.record()
+                stream.synchronize()
+                seconds.append(end.seconds_since(begin))
+            for node, kind in ((2, MemoryKind.PINNED), (0, MemoryKind.DEVICE)):
+                with pytest.raises(wia.InvalidValue, match=f"numa_node={node}"):
+                    context.allocate(64, kind, numa_node=node)
+        assert seconds[:2] == pytest.approx([seconds[2] / 0.75] * 2, rel=0.01)
+
     @pytest.mark.parametrize("size", [0, -1, "0B"])
     def test_no_size(self, context: wia.Context, size: int | str) -> None:
         with pytest.raises(wia.InvalidValue, match="at least one byte"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -198,10 +199,31 @@ class TestMachines:
         assert spread.can_access(0, 1)
         assert not spread.can_access(1, 2)
 
+    def test_devices_of_two_sorts(self) -> None:
+        """In the order written; NVLink joins one generation, PCIe is as fast as the slower end."""
+        mixed = virtual_machine("T4+2xA100+V100")
+        assert [device.sheet.name for device in mixed.devices] == ["T4", "A100", "A100", "V100"]
+        assert mixed.peer_route(1, 2).link == "NVLink 3"
+        assert mixed.peer_route(2, 3).link == mixed.peer_route(0, 1).link == "PCIe 3 x16"
+
+    def test_access_withheld(self) -> None:
+        """One way of two; copies are staged only where both are withheld."""
+        pair = virtual_machine("2xA100")
+        one_way = replace(pair, withheld=frozenset({(1, 0)}))
+        assert one_way.can_access(0, 1)
+        assert not one_way.can_access(1, 0)
+        assert not one_way.peer_route(1, 0).staged
+        neither = replace(pair, withheld=frozenset({(1, 0), (0, 1)}))
+        assert neither.peer_route(1, 0).staged
+        assert neither.peer_route(1, 0).link == "PCIe 4 x16"
+
     @pytest.mark.parametrize(
         ("name", "words"),
         [
             ("", "write it as"),
+            ("T4+", "write it as"),
+            ("9xT4+8xT4", "17 devices"),
+            ("T4+L4-nvlink", "no NVLink"),
             ("17xT4", "17 devices"),
             ("2xT4-nvlink", "no NVLink"),
             ("2xT4-pcie-3numa", "over 3 sockets"),

@@ -31,17 +31,28 @@ class Buffer:
     ----------
     context, kind, nbytes, name
         Whose it is, of what kind, how long, and what messages call it.
+    numa_node : int or None
+        The socket near which host or pinned memory was asked for.
     freed_at : Site or None
         Where it was closed.
     """
 
     def __init__(
-        self, context: Context, kind: MemoryKind, nbytes: int, name: str, block: Block | None
+        self,
+        context: Context,
+        kind: MemoryKind,
+        nbytes: int,
+        name: str,
+        block: Block | None,
+        numa_node: int | None = None,
     ) -> None:
         self.context, self.kind, self.nbytes, self.name = context, kind, nbytes, name
         self.block = block  # of the device's memory, where the kind takes any
         self.freed_at: Site | None = None
-        self._storage = context.backend.allocate(nbytes, kind, context.device.number, name)
+        self.numa_node = numa_node
+        self._storage = context.backend.allocate(
+            nbytes, kind, context.device.number, name, numa_node
+        )
 
     def __repr__(self) -> str:
         state = f", freed on {self.freed_at}" if self.freed_at else ""

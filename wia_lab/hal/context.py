@@ -149,13 +149,17 @@ class Context:
         kind: MemoryKind = MemoryKind.DEVICE,
         *,
         name: str | None = None,
+        numa_node: int | None = None,
     ) -> Buffer:
         """A buffer of `size` bytes, or text such as "2MiB", undefined at first.
+
+        `numa_node` is the socket near which host or pinned memory shall lie; `device.numa_node` is
+        the one from which copies to a device cross no other. None: where the program runs.
 
         Raises
         ------
         InvalidValue
-            A size of zero or less.
+            A size of zero or less; a socket that the machine has not, or for other memory.
         OutOfMemory
             Device memory, or the context's limit, is exhausted. The context stays usable.
         """
@@ -163,13 +167,15 @@ class Context:
         nbytes = parse_size(size)
         if nbytes < 1:
             raise InvalidValue(f"allocate({size!r}): a buffer has at least one byte")
+        self._check_node(kind, numa_node)
         try:
             block = self._memory.allocate(nbytes) if kind.on_device else None
         except errors.AllocatorError as error:
             raise self._exhausted(nbytes, error) from error
         self.memory_peak = max(self.memory_peak, self.memory_in_use)
         self._made += 1
-        buffer = Buffer(self, kind, nbytes, name or f"{kind.value} memory {self._made}", block)
+        name = name or f"{kind.value} memory {self._made}"
+        buffer = Buffer(self, kind, nbytes, name, block, numa_node)
         self._buffers[id(buffer)] = weakref.ref(buffer), block
         return buffer
 
@@ -305,6 +311,22 @@ class Context:
             raise DeviceLost(
                 f"{self.device!r} was lost ({self.device.lost}): call device.reset() and make what "
                 "you need anew"
+            )
+
+    def _check_node(self, kind: MemoryKind, node: int | None) -> None:
+        """Refuse a socket that is not there, or for memory that is not placed so."""
+        if node is None:
+            return
+        if kind.on_device or kind.migrates:
+            raise InvalidValue(
+                f"numa_node={node!r} for {kind.value} memory: only host and pinned memory lie near "
+                "a socket"
+            )
+        nodes = self.backend.numa_nodes
+        if not isinstance(node, int) or not 0 <= node < nodes:
+            raise InvalidValue(
+                f"numa_node={node!r}: {self.device.machine.name} has sockets 0 to {nodes - 1}; "
+                "device.numa_node is the one nearest to a device"
             )
 
     def _check_free_for(self, config: ContextConfig) -> None:

@@ -11,6 +11,7 @@ from wia_lab.hal.errors import InvalidValue, UnknownDevice
 
 if TYPE_CHECKING:
     from wia_lab.hal.backends.base import Backend
+    from wia_lab.timeline import VirtualMachine
 
 
 class Machine(Sequence[Device]):
@@ -67,6 +68,6 @@ class Machine(Sequence[Device]):
         return self._devices[number]
 
 
-def open_machine(specification: str) -> Machine:
-    """A virtual machine by its name, such as `2xH100-nvlink`; see `wia_lab.timeline`."""
+def open_machine(specification: str | VirtualMachine) -> Machine:
+    """A virtual machine, or its name, such as `2xH100-nvlink`; see `wia_lab.timeline`."""
     return Machine(VirtualBackend(specification))

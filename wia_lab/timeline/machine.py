@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from wia_lab import machines
 from wia_lab.errors import WiaLabError
@@ -14,9 +15,9 @@ CROSS_SOCKET = 0.75
 """Share of a PCIe link's bandwidth that is left where a copy crosses to another socket."""
 
 _SPECIFICATION = re.compile(
-    r"(?:(?P<count>\d+)x)?(?P<device>[A-Za-z][A-Za-z0-9 ]*)(?:-(?P<link>nvlink|pcie))?"
-    r"(?:-(?P<nodes>\d+)numa)?"
+    r"(?P<devices>[^-]+)(?:-(?P<link>nvlink|pcie))?(?:-(?P<nodes>\d+)numa)?"
 )
+_DEVICES = re.compile(r"(?:(?P<count>\d+)x)?(?P<device>[A-Za-z][A-Za-z0-9 ]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,16 @@ class VirtualDevice:
 
 @dataclass(frozen=True)
 class VirtualMachine:
-    """Devices, and how data goes between them and the host."""
+    """Devices, and how data goes between them and the host.
+
+    `withheld` are pairs (device, peer) of which the first may not reach the other's memory although
+    a link is there: a hypervisor, or the switch's access control, keeps them apart.
+    """
 
     name: str
     devices: tuple[VirtualDevice, ...]
     peer_link: str  # "nvlink" or "pcie"
+    withheld: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def numa_nodes(self) -> int:
@@ -92,18 +98,27 @@ class VirtualMachine:
         if source == target:
             return self.local_route(source)
         a, b = self.devices[source], self.devices[target]
-        if self.peer_link == "nvlink" and a.sheet.nvlink and b.sheet.nvlink:
-            link = machines.link(a.sheet.nvlink)
+        staged = not (self.can_access(source, target) or self.can_access(target, source))
+        if self._has_nvlink(a, b) and not staged:
+            link = machines.link(str(a.sheet.nvlink))
             return Route(link.name, link.bandwidth, link.latency, (a.peer,))
-        link = machines.link(a.sheet.pcie)
+        links = (machines.link(a.sheet.pcie), machines.link(b.sheet.pcie))
+        link = min(links, key=lambda each: each.bandwidth)
         crosses = a.numa_node != b.numa_node
         bandwidth = link.bandwidth * (CROSS_SOCKET if crosses else 1)
         engines = (a.download, b.upload)
-        return Route(link.name, bandwidth, 2 * link.latency, engines, staged=crosses)
+        return Route(link.name, bandwidth, 2 * link.latency, engines, staged=staged)
 
     def can_access(self, device: int, peer: int) -> bool:
         """Whether `device` can be let read `peer`'s memory: over NVLink, or PCIe of one socket."""
-        return device != peer and not self.peer_route(device, peer).staged
+        a, b = self.devices[device], self.devices[peer]
+        linked = self._has_nvlink(a, b) or a.numa_node == b.numa_node
+        return device != peer and linked and (device, peer) not in self.withheld
+
+    def _has_nvlink(self, a: VirtualDevice, b: VirtualDevice) -> bool:
+        """Whether NVLink of one generation joins the two."""
+        same = a.sheet.nvlink is not None and a.sheet.nvlink == b.sheet.nvlink
+        return same and self.peer_link == "nvlink"
 
 
 def virtual_machine(specification: str) -> VirtualMachine:
@@ -111,7 +126,8 @@ def virtual_machine(specification: str) -> VirtualMachine:
 
     `2xH100-nvlink`, `4xT4-pcie`, `8xA100-pcie-2numa`: how many devices, which of
     `wia_lab.machines`, how they are linked (NVLink where the part has it, if nothing is said), and
-    over how many sockets they are spread, evenly and in order.
+    over how many sockets they are spread, evenly and in order. `T4+2xA100` has devices of two
+    sorts; NVLink joins those of one generation.
 
     Raises
     ------
@@ -121,12 +137,9 @@ def virtual_machine(specification: str) -> VirtualMachine:
     """
     match = _SPECIFICATION.fullmatch(specification.strip())
     if match is None:
-        raise WiaLabError(
-            f"virtual_machine({specification!r}): write it as in '2xH100-nvlink' or "
-            "'8xA100-pcie-2numa'"
-        )
-    count, nodes = int(match["count"] or 1), int(match["nodes"] or 1)
-    sheet = machines.device(match["device"])
+        _misspelt(specification)
+    sheets = [sheet for part in match["devices"].split("+") for sheet in _sheets(part, match[0])]
+    count, nodes = len(sheets), int(match["nodes"] or 1)
     if not 1 <= count <= MAX_DEVICES:
         raise WiaLabError(
             f"virtual_machine({specification!r}): {count} devices; 1 to {MAX_DEVICES} can be had"
@@ -136,10 +149,30 @@ def virtual_machine(specification: str) -> VirtualMachine:
             f"virtual_machine({specification!r}): {count} devices over {nodes} sockets; give each "
             "socket at least one"
         )
-    link = match["link"] or ("nvlink" if sheet.nvlink else "pcie")
-    if link == "nvlink" and not sheet.nvlink:
+    link = match["link"] or ("nvlink" if any(sheet.nvlink for sheet in sheets) else "pcie")
+    if link == "nvlink" and not any(sheet.nvlink for sheet in sheets):
         raise WiaLabError(
-            f"virtual_machine({specification!r}): {sheet.name} has no NVLink; use -pcie"
+            f"virtual_machine({specification!r}): {sheets[0].name} has no NVLink; use -pcie"
         )
-    devices = tuple(VirtualDevice(i, sheet, i * nodes // count) for i in range(count))
+    devices = tuple(VirtualDevice(i, sheet, i * nodes // count) for i, sheet in enumerate(sheets))
     return VirtualMachine(specification.strip(), devices, link)
+
+
+def _sheets(part: str, specification: str) -> list[machines.Device]:
+    """The data sheets of `2xA100`, one a device."""
+    match = _DEVICES.fullmatch(part)
+    if match is None:
+        _misspelt(specification)
+    count = int(match["count"] or 1)
+    if not 1 <= count <= MAX_DEVICES:
+        raise WiaLabError(
+            f"virtual_machine({specification!r}): {count} devices; 1 to {MAX_DEVICES} can be had"
+        )
+    return [machines.device(match["device"])] * count
+
+
+def _misspelt(specification: str) -> NoReturn:
+    raise WiaLabError(
+        f"virtual_machine({specification!r}): write it as in '2xH100-nvlink', 'T4+2xA100' or "
+        "'8xA100-pcie-2numa'"
+    )

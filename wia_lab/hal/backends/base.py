@@ -71,14 +71,20 @@ class Backend(Protocol):
     def capabilities(self, device: int) -> Capabilities:
         """What it can do."""
 
+    @property
+    def numa_nodes(self) -> int:
+        """How many sockets have memory of their own."""
+
     def numa_node(self, device: int) -> int:
         """The socket whose memory is nearest to it."""
 
     def can_access_peer(self, device: int, peer: int) -> bool:
         """Whether it can be let read the memory of `peer`."""
 
-    def allocate(self, nbytes: int, kind: MemoryKind, device: int, name: str) -> Any:
-        """Storage of `nbytes` undefined bytes."""
+    def allocate(
+        self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
+    ) -> Any:
+        """Storage of `nbytes` undefined bytes; host memory near a socket, if one is given."""
 
     def host_view(
         self, span: Span, *, reads: bool, writes: bool, site: Site

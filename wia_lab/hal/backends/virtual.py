@@ -31,6 +31,7 @@ from wia_lab.timeline import (
     Site,
     Stream,
     Timeline,
+    VirtualMachine,
     Work,
     virtual_machine,
 )
@@ -54,6 +55,7 @@ class Storage:
     array: np.ndarray[Any, Any]
     buffer: Buffer
     pages: Pages | None = None
+    numa_node: int | None = None  # of host memory
 
 
 class VirtualBackend:
@@ -61,8 +63,10 @@ class VirtualBackend:
 
     is_virtual = True
 
-    def __init__(self, specification: str) -> None:
-        self.machine = virtual_machine(specification)
+    def __init__(self, specification: str | VirtualMachine) -> None:
+        self.machine = (
+            virtual_machine(specification) if isinstance(specification, str) else specification
+        )
         self.timeline = Timeline()
         self.name = self.machine.name
         self.device_count = len(self.machine.devices)
@@ -94,6 +98,11 @@ class VirtualBackend:
             supports_peer_to_peer=tuple(peers),
         )
 
+    @property
+    def numa_nodes(self) -> int:
+        """How many sockets have memory of their own."""
+        return self.machine.numa_nodes
+
     def numa_node(self, device: int) -> int:
         """The socket it is plugged into."""
         return self.machine.devices[device].numa_node
@@ -102,11 +111,14 @@ class VirtualBackend:
         """Over NVLink, or PCIe of one socket."""
         return self.machine.can_access(device, peer)
 
-    def allocate(self, nbytes: int, kind: MemoryKind, device: int, name: str) -> Storage:
-        """Poisoned bytes."""
+    def allocate(
+        self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
+    ) -> Storage:
+        """Poisoned bytes. The program runs on socket 0, where host memory lies by default."""
         place = f"device {device}" if kind.on_device else "host"
         pages = Pages(nbytes, self._reaches) if kind.migrates else None
-        return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place), pages)
+        node = None if kind.on_device or kind.migrates else numa_node or 0
+        return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place), pages, node)
 
     def host_view(
         self, span: Span, *, reads: bool, writes: bool, site: Site
@@ -296,15 +308,17 @@ class VirtualBackend:
         policy.judge(found, None)
 
     def _route(self, target: Span, source: Span) -> Route:
-        return self._link(_place(source), _place(target))
+        nodes = (source.storage.numa_node, target.storage.numa_node)
+        node = next((each for each in nodes if each is not None), None)
+        return self._link(_place(source), _place(target), node)
 
-    def _link(self, source: Place, target: Place) -> Route:
+    def _link(self, source: Place, target: Place, node: int | None = None) -> Route:
         if source is not None and target is not None:
             return self.machine.peer_route(source, target)
         if target is not None:
-            return self.machine.host_route(target, upload=True)
+            return self.machine.host_route(target, upload=True, numa_node=node)
         if source is not None:
-            return self.machine.host_route(source, upload=False)
+            return self.machine.host_route(source, upload=False, numa_node=node)
         return HOST_COPY
 
     def _reaches(self, place: Place, other: Place) -> bool:
