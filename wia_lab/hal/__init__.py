@@ -30,10 +30,28 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.machine import Machine, open_machine
+from wia_lab.hal.ops.choice import Choice, Precision
+from wia_lab.hal.ops.convolution import ConvAlgorithm, ConvConfig, conv2d
+from wia_lab.hal.ops.elementwise import (
+    add,
+    contiguous,
+    convert,
+    full,
+    gelu,
+    mul,
+    relu,
+    sigmoid,
+    zeros,
+)
+from wia_lab.hal.ops.linear import MatmulAlgorithm, MatmulConfig, batch_matmul, matmul
+from wia_lab.hal.ops.pooling import Pool2dConfig, PoolType, batch_norm, pool2d
+from wia_lab.hal.ops.reductions import max, softmax, sum  # noqa: A004 - the standard's names
+from wia_lab.hal.ops.shaping import concat, reshape, slice, transpose  # noqa: A004 - as above
 from wia_lab.hal.profiler import KernelStats, Profiler, ProfilerConfig, ProfileReport
 from wia_lab.hal.recovery import run_safely
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
+from wia_lab.hal.tensor import Tensor, default_stream, empty, from_dlpack, from_numpy
 
 __all__ = [
     "TIMEOUT_INFINITE",
@@ -41,9 +59,12 @@ __all__ = [
     "Advice",
     "Buffer",
     "Capabilities",
+    "Choice",
     "Closed",
     "Context",
     "ContextConfig",
+    "ConvAlgorithm",
+    "ConvConfig",
     "Device",
     "DeviceBusy",
     "DeviceInfo",
@@ -58,19 +79,50 @@ __all__ = [
     "InvalidValue",
     "KernelStats",
     "Machine",
+    "MatmulAlgorithm",
+    "MatmulConfig",
     "MemoryKind",
     "Migrations",
     "NotReady",
     "OutOfMemory",
     "Part",
     "PeerBarrier",
+    "Pool2dConfig",
+    "PoolType",
+    "Precision",
     "ProfileReport",
     "Profiler",
     "ProfilerConfig",
     "Stream",
     "StreamOptions",
+    "Tensor",
     "TimedOut",
     "UnknownDevice",
+    "add",
+    "batch_matmul",
+    "batch_norm",
+    "concat",
+    "contiguous",
+    "conv2d",
+    "convert",
+    "default_stream",
+    "empty",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "gelu",
+    "matmul",
+    "max",
+    "mul",
     "open_machine",
+    "pool2d",
+    "relu",
+    "reshape",
     "run_safely",
+    "sigmoid",
+    "slice",
+    "softmax",
+    "sum",
+    "transpose",
+    "zeros",
 ]

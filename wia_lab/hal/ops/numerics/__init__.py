@@ -44,5 +44,7 @@ def execute(operation: Operation, *memory: Array) -> None:
         layout.array(each)
         for layout, each in zip((*operation.inputs, operation.output), memory, strict=True)
     )
+    if not output.size:
+        return
     with np.errstate(all="ignore"):
         output[...] = NUMERICS[operation.name](operation, *inputs)

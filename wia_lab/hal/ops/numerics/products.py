@@ -18,18 +18,18 @@ def matmul(operation: Operation, a: Array, b: Array) -> Any:
 
 
 def multiply(operation: Operation, a: Array, b: Array) -> Any:
-    """Product of matrices, after rounding to the type of `inputs`, where the operation has one.
+    """Product of matrices, after rounding to the type of `products`.
 
-    NumPy keeps sums of float16 in float32; where `accumulate` is float16 itself, each partial sum
-    is rounded, one column of a with one row of b after the other.
+    Where sums are kept in float16, each partial sum is rounded, one column of a with one row of b
+    after the other.
     """
-    dtype = operation.options.get("inputs")
-    if dtype is not None:
-        a, b = a.astype(dtype), b.astype(dtype)
-    if operation.accumulate != np.float16:
-        return np.matmul(a.astype(operation.accumulate), b.astype(operation.accumulate))
+    dtype = operation.options["products"]
+    a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    sums = operation.accumulate
+    if sums != np.float16:
+        return np.matmul(a.astype(sums, copy=False), b.astype(sums, copy=False))
     shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    sums = np.zeros((*shape, a.shape[-2], b.shape[-1]), np.float16)
+    total = np.zeros((*shape, a.shape[-2], b.shape[-1]), np.float16)
     for k in range(a.shape[-1]):
-        sums += a[..., :, k, None] * b[..., None, k, :]
-    return sums
+        total += a[..., :, k, None] * b[..., None, k, :]
+    return total

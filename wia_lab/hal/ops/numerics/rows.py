@@ -27,8 +27,6 @@ def softmax(operation: Operation, a: Array) -> Array:
     """Shares of eᵃ along one axis, with the maximum taken off first, so that none overflows."""
     axis = operation.options["axis"]
     x = a.astype(operation.accumulate)
-    if not x.size:
-        return x
     powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
     shares: Array = powers / np.sum(powers, axis=axis, keepdims=True)
     return shares
