@@ -63,6 +63,23 @@ class TestCheck:
         line = widened.py_func.__code__.co_firstlineno + 5
         assert note.startswith(f"Note: line {line}: thread 0 of block 0 computes in float64 here")
 
+    def test_what_a_kernel_prints_is_cut(self, capsys):
+        """A print left in the kernel speaks for the first input, and not without end."""
+
+        @cuda.jit
+        def talks(out, a):
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = a[i] * a[i]
+                print("thread", i)
+
+        check("start", talks)
+        *lines, last, passed = capsys.readouterr().out.splitlines()
+        assert lines == [f"thread {i}" for i in range(32)]
+        first, *_ = START.cases(np.random.default_rng(28))
+        assert last.startswith(f"… and {first.arguments['a'].size - 32:,} more lines with")
+        assert passed == "start: passed on 3 inputs."
+
     def test_a_failure_names_input_thread_and_line(self):
         """The diagnosis says what, where and how to mend it; it is an AssertionError."""
         with pytest.raises(AssertionError) as caught:
@@ -103,12 +120,13 @@ class TestCheck:
         ("loop", "lines"),
         [
             ("while True:\n        out[0] = 1", {5, 6}),
+            ("while True:\n        pass", {5, 6}),
             (
                 "k = 0\n    while k < 10:\n        if i < out.size:\n            out[i] = a[i]",
                 {6, 7, 8},
             ),
         ],
-        ids=["while-true", "counter-forgotten"],
+        ids=["while-true", "while-true-pass", "counter-forgotten"],
     )
     def test_a_loop_that_never_ends_is_stopped(self, loop, lines):
         """A loop that goes on for ever is stopped after seconds, with a line of the loop."""

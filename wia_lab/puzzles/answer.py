@@ -132,10 +132,12 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
 
 
 def _has_effect(node: ast.AST) -> bool:
-    """A store into an array, or a call that is a statement of its own."""
+    """A store into an array, a call that is a statement of its own, or a loop on a condition."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call)
-    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.While) or (
+        isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    )
 
 
 def _raises_stub(node: ast.AST) -> bool:

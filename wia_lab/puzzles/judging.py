@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 SEED = 28
 """Inputs of a check in a notebook are the same each time, so that its text is."""
+
+SHOWN = 32
+"""Lines of what a kernel prints that a check shows."""
 
 ANSWER = "right answer"
 NOTED = ("float64-arithmetic", "write-overlap", "divergent-barrier")
@@ -57,7 +62,11 @@ def judge(
         return verdict(puzzle, (), refused.diagnosis)
     runs: list[Run] = []
     for case in puzzle.cases(np.random.default_rng(seed)):
-        outcome = _run(function, case)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            outcome = _run(function, case)
+        if not runs:
+            _show(said.getvalue().splitlines(), case)
         if isinstance(outcome, Diagnosis):
             return verdict(puzzle, runs, outcome)
         runs.append(outcome)
@@ -70,6 +79,17 @@ def judge(
     if isinstance(second, Diagnosis):
         return replace(found, diagnosis=second)
     return replace(found, notes=(*found.notes, second))
+
+
+def _show(lines: Sequence[str], case: Case) -> None:
+    """Show what the kernel's print said with the first input: with all, it would fill the page."""
+    for line in lines[:SHOWN]:
+        print(line)  # noqa: T201 (what the kernel prints)
+    if len(lines) > SHOWN:
+        print(  # noqa: T201
+            f"… and {len(lines) - SHOWN:,} more lines with {case.name}: simulate(kernel, grid, "
+            "block, …) shows all that a launch prints."
+        )
 
 
 def verdict(puzzle: Puzzle, runs: Sequence[Run], refusal: Diagnosis | None = None) -> Verdict:

@@ -198,6 +198,7 @@ class Builder:
         """Fill the program."""
         program = self.program
         for label in self.flow.order:
+            self.loc = self.blocks[label].body[0].loc
             self.first[label] = self._new_segment(self.flow.rank[label])
         program.argument_slots = tuple(
             self._argument(i) for i in range(len(self.typed.argument_names))
