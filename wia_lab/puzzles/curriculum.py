@@ -10,6 +10,7 @@ from wia_lab.puzzles import (
     async_convolution,
     buddy_allocator,
     memory_pool,
+    peer_to_peer,
     start,
     tiled_matmul,
 )
@@ -24,7 +25,7 @@ PUZZLES: dict[str, Puzzle] = {
 """Every kernel puzzle by its id, in the order in which a learner meets them."""
 
 HOST_PUZZLES: dict[str, HostPuzzle] = {
-    module.PUZZLE.id: module.PUZZLE for module in (buddy_allocator, memory_pool)
+    module.PUZZLE.id: module.PUZZLE for module in (buddy_allocator, memory_pool, peer_to_peer)
 }
 """Every puzzle whose answer is a class on the host, in the same order."""
 

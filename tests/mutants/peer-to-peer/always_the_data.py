@@ -1,0 +1,22 @@
+"""MUST GET: access, cause cannot-reach. Never copies."""
+
+from wia_lab import hal as wia
+
+
+class PeerReader:
+    def share(self, data, ready, stream, reads):
+        stream.wait(ready)
+        reader, owner = stream.context, data.context
+        if reader.device is owner.device:
+            return data
+        if reader.device.can_access_peer(owner.device):
+            reader.enable_peer_access(owner)
+            return data
+        return data
+
+    def fetch(self, data, ready, stream):
+        near = data.context.device.numa_node
+        host = data.context.allocate(data.nbytes, wia.MemoryKind.PINNED, numa_node=near)
+        stream.wait(ready)
+        stream.copy(host, data)
+        return host

@@ -1,0 +1,29 @@
+"""MUST GET: wrong-value, cause stale-copy. Returns the copy of the last time."""
+
+from wia_lab import hal as wia
+
+
+class PeerReader:
+    def __init__(self):
+        self.copies = {}
+
+    def share(self, data, ready, stream, reads):
+        stream.wait(ready)
+        reader, owner = stream.context, data.context
+        if reader.device is owner.device:
+            return data
+        if reads == 1 and reader.device.can_access_peer(owner.device):
+            reader.enable_peer_access(owner)
+            return data
+        if data in self.copies:
+            return self.copies[data]
+        local = self.copies[data] = reader.allocate(data.nbytes)
+        stream.copy(local, data)
+        return local
+
+    def fetch(self, data, ready, stream):
+        near = data.context.device.numa_node
+        host = data.context.allocate(data.nbytes, wia.MemoryKind.PINNED, numa_node=near)
+        stream.wait(ready)
+        stream.copy(host, data)
+        return host
