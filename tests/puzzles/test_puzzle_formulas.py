@@ -14,6 +14,7 @@ from wia_lab.puzzles.puzzle import Puzzle
 
 SEEDS = (28, 1, 2)
 KERNELS = [puzzle for puzzle in PUZZLES.values() if isinstance(puzzle, Puzzle)]
+OUTPUTS_OF_A_BLOCK = {"register-tiling": (64, 64)}  # where a thread makes more than one
 
 
 def cases(puzzle, seed=28):
@@ -115,7 +116,8 @@ class TestInputs:
             for name in case.outputs:
                 output = case.arguments[name]
                 assert np.isnan(output).all()
-                covered = [g * b for g, b in zip(case.grid, case.block, strict=True)][::-1]
+                made = OUTPUTS_OF_A_BLOCK.get(puzzle.id, case.block)
+                covered = [g * b for g, b in zip(case.grid, made, strict=True)][::-1]
                 assert all(c >= length for c, length in zip(covered, output.shape, strict=True))
         sizes = [int(np.prod(case.grid)) for case in cases(puzzle)]
         assert max(sizes) >= 3

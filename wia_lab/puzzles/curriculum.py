@@ -9,8 +9,10 @@ from wia_lab.errors import WiaLabError
 from wia_lab.puzzles import (
     async_convolution,
     buddy_allocator,
+    device_query,
     memory_pool,
     peer_to_peer,
+    register_tiling,
     start,
     tiled_matmul,
 )
@@ -20,12 +22,19 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Puzzle
 
 PUZZLES: dict[str, Puzzle] = {
-    module.PUZZLE.id: module.PUZZLE for module in (start, tiled_matmul, async_convolution)
+    module.PUZZLE.id: module.PUZZLE
+    for module in (
+        start,
+        tiled_matmul,
+        register_tiling,
+        async_convolution,
+    )
 }
 """Every kernel puzzle by its id, in the order in which a learner meets them."""
 
 HOST_PUZZLES: dict[str, HostPuzzle] = {
-    module.PUZZLE.id: module.PUZZLE for module in (buddy_allocator, memory_pool, peer_to_peer)
+    module.PUZZLE.id: module.PUZZLE
+    for module in (device_query, buddy_allocator, memory_pool, peer_to_peer)
 }
 """Every puzzle whose answer is a class on the host, in the same order."""
 
