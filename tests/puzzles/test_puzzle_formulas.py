@@ -14,7 +14,10 @@ from wia_lab.puzzles.puzzle import Puzzle
 
 SEEDS = (28, 1, 2)
 KERNELS = [puzzle for puzzle in PUZZLES.values() if isinstance(puzzle, Puzzle)]
-OUTPUTS_OF_A_BLOCK = {"register-tiling": (64, 64)}  # where a thread makes more than one
+OUTPUTS_OF_A_BLOCK = {
+    "bank-conflicts": (32, 32),
+    "register-tiling": (64, 64),
+}  # where a thread makes more than one
 
 
 def cases(puzzle, seed=28):

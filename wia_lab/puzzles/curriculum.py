@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wia_lab.errors import WiaLabError
 from wia_lab.puzzles import (
     async_convolution,
+    bank_conflicts,
     buddy_allocator,
     device_query,
     memory_pool,
@@ -25,6 +26,7 @@ PUZZLES: dict[str, Puzzle] = {
     module.PUZZLE.id: module.PUZZLE
     for module in (
         start,
+        bank_conflicts,
         tiled_matmul,
         register_tiling,
         async_convolution,
