@@ -1,0 +1,62 @@
+"""§4.8 of the documents, put right: access in the right direction, memory near the right socket."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wia_lab.hal as wia
+from wia_lab.hal import MemoryKind
+
+
+def compute(tensor: np.ndarray) -> None:
+    """A kernel: one more."""
+    tensor.view(np.int32)[:] += 1
+
+
+def on_gpu1(specification: str) -> tuple[list[int], bool]:
+    """The document's example: what GPU 1 makes of GPU 0's tensor, and whether it was copied."""
+    gpu0, gpu1 = (wia.Context(device) for device in wia.open_machine(specification))
+    tensor = wia.from_numpy(gpu0, np.arange(8, dtype=np.int32)).buffer
+    stream = gpu1.create_stream()
+    stream.wait(wia.default_stream(gpu0))
+    copied = not gpu1.device.can_access_peer(gpu0.device)  # GPU 1 reads, so GPU 1 is asked
+    if copied:
+        local = gpu1.allocate(tensor.nbytes)
+        stream.copy(local, tensor)
+        tensor = local
+    else:
+        gpu1.enable_peer_access(gpu0)
+    stream.submit(compute, tensor, seconds=1e-6)
+    result = gpu1.allocate(tensor.nbytes, MemoryKind.PINNED)
+    stream.copy(result, tensor)
+    stream.synchronize()
+    assert gpu0.peers == set()
+    return result.host(np.int32, "read").tolist(), copied
+
+
+@pytest.mark.parametrize(
+    ("specification", "copied"),
+    [("2xH100-nvlink", False), ("2xT4-pcie", False), ("2xT4-pcie-2numa", True)],
+)
+def test_enable_peer_access_example(specification: str, copied: bool) -> None:
+    """In place where there is a way, else copied; the values are the same."""
+    assert on_gpu1(specification) == (list(range(1, 9)), copied)
+
+
+@pytest.mark.parametrize("preferred", range(4))
+def test_alloc_numa_aware(preferred: int) -> None:
+    """The staging memory lies near the device; a copy crosses no socket, and takes 3/4 the time."""
+    device = wia.open_machine("4xV100-pcie-2numa")[preferred]
+    size, seconds = 32 << 20, {}
+    with wia.Context(device) as context, context.create_stream() as stream:
+        data = context.allocate(size)
+        for node in (device.numa_node, 1 - device.numa_node):
+            staging = context.allocate(size, MemoryKind.PINNED, numa_node=node)
+            begin = stream.record()
+            stream.copy(data, staging)
+            end = stream.record()
+            stream.synchronize()
+            seconds[node] = end.seconds_since(begin)
+    near, far = seconds[preferred // 2], seconds[1 - preferred // 2]
+    assert near / far == pytest.approx(0.75, rel=0.01)
