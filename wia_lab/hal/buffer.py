@@ -50,6 +50,7 @@ class Buffer:
         self.block = block  # of the device's memory, where the kind takes any
         self.freed_at: Site | None = None
         self.numa_node = numa_node
+        self.number = 0  # the context counts its buffers
         self._storage = context.backend.allocate(
             nbytes, kind, context.device.number, name, numa_node
         )

@@ -176,7 +176,8 @@ class Context:
         self._made += 1
         name = name or f"{kind.value} memory {self._made}"
         buffer = Buffer(self, kind, nbytes, name, block, numa_node)
-        self._buffers[id(buffer)] = weakref.ref(buffer), block
+        buffer.number = self._made
+        self._buffers[buffer.number] = weakref.ref(buffer), block
         return buffer
 
     def free(self, buffer: Buffer) -> None:
@@ -193,7 +194,7 @@ class Context:
             raise Closed(f"{buffer.name} is freed twice, first on {buffer.freed_at}: free it once")
         self._settle()
         buffer.freed_at = caller_site()
-        self._give_back(id(buffer))
+        self._give_back(buffer.number)
 
     def collect(self) -> int:
         """Free the buffers that nobody refers to any more; returns the bytes of device memory.

@@ -106,7 +106,7 @@ class Layout:
         if strides is None:
             raise InvalidValue(
                 f"reshape: a tensor of shape {self.shape} with strides {self.strides} cannot be "
-                f"seen as {new} without a copy: reshape tensor.contiguous()"
+                f"seen as {new} without a copy: reshape contiguous(tensor)"
             )
         return Layout(new, self.dtype, strides, self.offset)
 
