@@ -64,7 +64,8 @@ class ConvConfig:
         pair("ConvConfig", "padding", self.padding, least=0)
         pair("ConvConfig", "stride", self.stride, least=1)
         pair("ConvConfig", "dilation", self.dilation, least=1)
-        pair("ConvConfig", "groups", self.groups, least=1)
+        if not isinstance(self.groups, int) or isinstance(self.groups, bool) or self.groups < 1:
+            raise InvalidValue(f"ConvConfig: groups is {self.groups!r}: give a number from 1")
         check_member("ConvConfig", "algorithm", self.algorithm, ConvAlgorithm)
         check_member("ConvConfig", "precision", self.precision, Precision)
 
