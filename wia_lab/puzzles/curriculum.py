@@ -10,6 +10,7 @@ from wia_lab.puzzles import (
     async_convolution,
     bank_conflicts,
     buddy_allocator,
+    coalescing,
     device_query,
     memory_pool,
     peer_to_peer,
@@ -26,6 +27,7 @@ PUZZLES: dict[str, Puzzle] = {
     module.PUZZLE.id: module.PUZZLE
     for module in (
         start,
+        coalescing,
         bank_conflicts,
         tiled_matmul,
         register_tiling,

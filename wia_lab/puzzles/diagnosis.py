@@ -97,6 +97,8 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
         text = f"With {run.case.name}: nobody wrote {place}; {share}."
         if (writers.thread < 0).all():
             text = f"With {run.case.name}: the kernel wrote nothing to {name}."
+            if run.changed:
+                text += f" It wrote to {' and '.join(run.changed)} instead, which it may only read."
     else:
         kind, line = "wrong-value", int(writers.line[first])
         who = thread_name(int(writers.thread[first]), run.case.grid, run.case.block)
