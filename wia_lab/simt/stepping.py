@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,23 +210,33 @@ def _where(active: np.ndarray, values: list[Any]) -> tuple[Any, ...]:
     return tuple(value if on else None for value, on in zip(values, active, strict=True))
 
 
+class Follower(Listener):
+    """A listener for `Replay.hear`: it may be told of every step, too, and needs none."""
+
+    def executed(self, group: Any, segment: Any, number: int, target: int, value: Any) -> None:
+        """The scheduler ran one step of a segment for a group."""
+
+    def ended(self, group: Any, segment: Any) -> None:
+        """A group came to the end of a segment."""
+
+
 class Replay:
     """Runs a launch again, on copies of its arguments, for the steps of one warp."""
 
-    def __init__(
-        self, rerun: Callable[[tuple[Any, ...], Tracer], None], args: Sequence[Any]
-    ) -> None:
+    def __init__(self, rerun: Callable[[tuple[Any, ...], Any], None], args: Sequence[Any]) -> None:
         size = sum(_nbytes(each) for each in args)
         self._rerun, self._size = rerun, size
         self._args = tuple(map(_copy, args)) if size <= MAX_KEPT_BYTES else None
 
+    def hear(self, listener: Follower) -> None:
+        """Run the launch again with a listener; it raises `Enough` when it has heard all."""
+        self._require_arguments()
+        with suppress(Enough):
+            self._rerun(tuple(map(_copy, self._args)), listener)
+
     def walk(self, block: int, warp: int, start: int, limit: int) -> Walk:
         """Steps `start` to `start + limit` of one warp."""
-        if self._args is None:
-            raise WiaLabError(
-                f"step(): the launch was given {self._size:,} bytes of arrays, and no copy of more "
-                f"than {MAX_KEPT_BYTES:,} is kept to run it again: simulate a smaller input"
-            )
+        self._require_arguments()
         if not (start >= 0 and 1 <= limit <= MAX_STEPS):
             raise WiaLabError(
                 f"step(start={start}, limit={limit}): start is 0 or more, and limit is 1 to "
@@ -237,6 +248,13 @@ class Replay:
         except Enough:
             return Walk(block, warp, start, tuple(tracer.steps), ended=False)
         return Walk(block, warp, start, tuple(tracer.steps), ended=tracer.finish())
+
+    def _require_arguments(self) -> None:
+        if self._args is None:
+            raise WiaLabError(
+                f"step(): the launch was given {self._size:,} bytes of arrays, and no copy of more "
+                f"than {MAX_KEPT_BYTES:,} is kept to run it again: simulate a smaller input"
+            )
 
 
 def _nbytes(value: Any) -> int:

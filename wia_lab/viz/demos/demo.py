@@ -1,0 +1,168 @@
+"""What every demo is: controls above a picture, a question to vote on first, a text twin.
+
+A control that moves draws a new picture; the slider's own front end drops the values that it has
+passed while the kernel was busy, so the last picture is always that of the last value. A demo holds
+one picture and one report at a time.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from wia_lab.errors import WiaLabError
+from wia_lab.viz.demos.source import Refused
+from wia_lab.viz.picture import Picture
+from wia_lab.viz.svg import STYLE
+
+WIDE = widgets.Layout(width="100%")
+WORDS = {"description_width": "initial"}
+
+
+class Diagnosis(Picture):
+    """Stands where the picture stood, and says why there is none."""
+
+    def __init__(self, sentences: tuple[str, ...]) -> None:
+        self.sentences = sentences
+
+    def __str__(self) -> str:
+        return "\n".join(["There is no picture of this kernel:", *self.sentences])
+
+    def drawing(self) -> str:
+        told = "".join(f"<li>{escape(each)}</li>" for each in self.sentences)
+        return (
+            '<div role="alert" style="font-size:17px;border-left:6px solid #e8743b;'
+            f'padding:4px 14px"><b>There is no picture of this kernel:</b><ul>{told}</ul></div>'
+        )
+
+
+class Demo(widgets.VBox):  # type: ignore[misc]
+    """Controls, a picture, its text twin.
+
+    A demo sets `title` and `question`, makes its controls, and draws in `picture`.
+
+    Attributes
+    ----------
+    controls : dict of str to widget
+        By name; `picture` gets their values by these names.
+    shown : Picture
+        What the page shows, or would show had the class voted.
+    """
+
+    title = ""
+    question = ""
+
+    def __init__(self, controls: dict[str, Any], kernel: str | None = None) -> None:
+        self.controls = controls
+        self.predict = widgets.Checkbox(False, description="predict first", indent=False)
+        self.in_words = widgets.Checkbox(False, description="in words", indent=False)
+        self.reveal = widgets.Button(description="Show", button_style="primary")
+        self._image, self._twin = widgets.HTML(layout=WIDE), widgets.HTML(layout=WIDE)
+        self._bar = widgets.HBox([self.predict, self.reveal, self.in_words])
+        rows = [
+            widgets.HTML(f'<h3 style="margin:4px 0;color:inherit">{escape(self.title)}</h3>'),
+            widgets.HBox(list(controls.values()), layout=widgets.Layout(flex_flow="row wrap")),
+            self._bar,
+            self._image,
+            self._twin,
+        ]
+        self.editor: widgets.Textarea | None = None
+        if kernel is not None:
+            self.editor = widgets.Textarea(
+                kernel, continuous_update=False, rows=kernel.count("\n") + 2, layout=WIDE
+            )
+            self.editor.add_class("wia-editor")
+            self.run = widgets.Button(description="Run this kernel")
+            self.reset = widgets.Button(description="The first one again")
+            rows += [
+                widgets.HTML("<b>The kernel.</b> Edit it, then run it:"),
+                self.editor,
+                widgets.HBox([self.run, self.reset]),
+                widgets.HTML("<style>.wia-editor textarea {font: 15px/1.4 monospace}</style>"),
+            ]
+            self.editor.observe(self._changed, "value")
+            self.run.on_click(self._changed)
+            self.reset.on_click(lambda _: setattr(self.editor, "value", kernel))
+        super().__init__(rows)
+        self._hidden = False
+        for control in controls.values():
+            control.observe(self._changed, "value")
+        self.predict.observe(self._changed, "value")
+        self.in_words.observe(self._place, "value")
+        self.reveal.on_click(self._open)
+        self._changed()
+
+    def picture(self, **values: Any) -> Picture:
+        """The picture for the controls' values. `Refused` says why there is none."""
+        raise NotImplementedError
+
+    @property
+    def source(self) -> str:
+        """The text of the kernel as it stands."""
+        return "" if self.editor is None else str(self.editor.value)
+
+    def draw(self) -> Picture:
+        """The picture of the controls as they stand, or the diagnosis in its place."""
+        try:
+            return self.picture(**{name: each.value for name, each in self.controls.items()})
+        except Refused as refused:
+            return Diagnosis(refused.sentences)
+        except WiaLabError as error:
+            return Diagnosis((str(error),))
+
+    def _changed(self, _: Any = None) -> None:
+        self.shown = self.draw()
+        self._hidden = bool(self.predict.value) and not isinstance(self.shown, Diagnosis)
+        self._place()
+
+    def _open(self, _: Any = None) -> None:
+        self._hidden = False
+        self._place()
+
+    def _place(self, _: Any = None) -> None:
+        """Put the picture on the page, or the question where the class has still to vote."""
+        self.reveal.layout.display = "inline-block" if self._hidden else "none"
+        if self._hidden:
+            self._image.value = (
+                f'{STYLE}<div class="wia-picture wia-vote" style="font-size:26px;padding:40px">'
+                f"{escape(self.question)}<br><small>Vote, then press Show.</small></div>"
+            )
+            self._twin.value = ""
+            return
+        self._image.value = self.shown.html(twin=False)
+        hidden = "" if self.in_words.value else ' style="display:none"'
+        words = escape(str(self.shown))
+        self._twin.value = f'<div class="wia-picture"{hidden}><pre class="twin">{words}</pre></div>'
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        bundle["text/plain"] = f"{self.title}\n{self.shown}"
+        return bundle
+
+
+def slider(low: int, high: int, value: int, name: str, step: int = 1) -> widgets.IntSlider:
+    """A slider that answers while it is dragged."""
+    return widgets.IntSlider(value, low, high, step, description=name, style=WORDS)
+
+
+def choice(options: Any, value: Any, name: str) -> widgets.Dropdown:
+    """One of several."""
+    return widgets.Dropdown(
+        options=options, value=value, description=name, style=WORDS, layout={"width": "max-content"}
+    )
+
+
+def stepper(high: int, value: int, name: str) -> tuple[widgets.IntSlider, widgets.HBox]:
+    """A slider with buttons that go one step back and forward; the slider, and both together."""
+    line = slider(0, high, value, name)
+    back = widgets.Button(description="back", icon="step-backward", layout={"width": "90px"})
+    forward = widgets.Button(description="forward", icon="step-forward", layout={"width": "100px"})
+
+    def move(by: int) -> None:
+        line.value = min(max(line.value + by, line.min), line.max)
+
+    back.on_click(lambda _: move(-1))
+    forward.on_click(lambda _: move(1))
+    return line, widgets.HBox([back, forward, line])
