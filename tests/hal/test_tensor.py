@@ -78,6 +78,15 @@ class TestNumPy:
         tensor.numpy()[:] = 0
         assert tensor.numpy().tolist() == [0, 1, 2, 3]
 
+    def test_near_a_socket(self) -> None:
+        """Pinned tensors lie where they are asked for; device memory has no socket."""
+        with wia.Context(wia.open_machine("2xT4-pcie-2numa")[1]) as context:
+            node = context.device.numa_node
+            pinned = wia.from_numpy(context, [1.0], memory=MemoryKind.PINNED, numa_node=node)
+            assert pinned.buffer.numa_node == node == 1
+            with pytest.raises(wia.InvalidValue, match="only host and pinned memory"):
+                wia.empty(context, 3, numa_node=0)
+
     @pytest.mark.parametrize("values", [[True], ["a"], [1j], [object()], ["2020-01-01"]])
     def test_other_types(self, context: wia.Context, values: list) -> None:
         before = context.memory_in_use
@@ -300,6 +309,24 @@ class TestLifetime:
         tensor = wia.from_numpy(context, np.arange(4.0), memory=MemoryKind.PINNED)
         with pytest.raises(wia.AccessRefused, match="pinned memory, which kernels cannot reach"):
             wia.relu(tensor)
+        assert context.memory_in_use == 0
+
+    def test_what_was_dropped_makes_room(self) -> None:
+        """A chain of results may be longer than memory is."""
+        config = wia.ContextConfig(memory_limit="1MiB")
+        with wia.Context(wia.open_machine("T4")[0], config) as context:
+            tensor = wia.zeros(context, 1 << 16)
+            for _ in range(20):
+                tensor = wia.add(tensor, 1)
+            assert set(tensor.numpy()) == {20}
+
+    def test_a_refused_copy_leaves_nothing(self, context: wia.Context) -> None:
+        stream = context.create_stream()
+        stream.close()
+        with pytest.raises(wia.Closed):
+            wia.from_numpy(context, np.ones(3), stream=stream)
+        with pytest.raises(wia.Closed):
+            wia.zeros(context, 3, stream=stream)
         assert context.memory_in_use == 0
 
     def test_out_of_memory(self) -> None:

@@ -4,9 +4,11 @@
 
     machine = wia.open_machine("2xH100-nvlink")
     with wia.Context(machine[0]) as context:
-        data = context.allocate("1MiB", wia.MemoryKind.DEVICE)
+        a, b = (wia.from_numpy(context, array) for array in (left, right))
+        product = wia.matmul(a, b)
+        print(product.choice.explain(), product.numpy())
 
-Nothing is current: every call names its context, its stream or its buffer.
+Nothing is current: every call names its context, its stream, its buffer or a tensor.
 """
 
 from wia_lab.hal.advice import Advice, Migrations

@@ -9,7 +9,7 @@ import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
-from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue
+from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.tensor_layout import Layout, checked_dtype, checked_shape
@@ -244,9 +244,13 @@ def empty(
     dtype: Any = np.float32,
     *,
     memory: MemoryKind = MemoryKind.DEVICE,
+    numa_node: int | None = None,
     name: str = "tensor",
 ) -> Tensor:
     """A tensor whose elements are undefined at first; it may have none.
+
+    `numa_node` is as in `Context.allocate`: the socket near which host or pinned memory shall lie.
+    Where memory runs out, the tensors that nobody refers to any more are freed first.
 
     Raises
     ------
@@ -256,7 +260,13 @@ def empty(
         As `Context.allocate`.
     """
     layout = Layout.contiguous(checked_shape(shape), checked_dtype(dtype))
-    buffer = context.allocate(max(layout.nbytes, layout.dtype.itemsize), memory, name=name)
+    nbytes = max(layout.nbytes, layout.dtype.itemsize)
+    try:
+        buffer = context.allocate(nbytes, memory, name=name, numa_node=numa_node)
+    except OutOfMemory:
+        if not context.collect():
+            raise
+        buffer = context.allocate(nbytes, memory, name=name, numa_node=numa_node)
     return Tensor(buffer, layout, name)
 
 
@@ -265,6 +275,7 @@ def from_numpy(
     array: Any,
     *,
     memory: MemoryKind = MemoryKind.DEVICE,
+    numa_node: int | None = None,
     stream: Stream | None = None,
     name: str = "tensor",
 ) -> Tensor:
@@ -273,16 +284,13 @@ def from_numpy(
     Device memory is written on the turn of `stream`, or of the context's default.
     """
     source = np.asarray(array)
-    made = empty(context, source.shape, source.dtype, memory=memory, name=name)
-    if not made.size:
-        return made
-    values = np.ascontiguousarray(source, made.dtype).reshape(-1).view(np.uint8)
-    if memory.host_access:
-        made.part.host(np.uint8, "write")[:] = values
-        return made
-    staging = context.allocate(made.nbytes, MemoryKind.HOST, name="host copy")
-    staging.host(np.uint8, "write")[:] = values
-    (stream or default_stream(context)).copy(made.part, staging)
+    made = empty(context, source.shape, source.dtype, memory=memory, numa_node=numa_node, name=name)
+    try:
+        if made.size:
+            _write(made, np.ascontiguousarray(source, made.dtype), stream)
+    except BaseException:
+        made.close()
+        raise
     return made
 
 
@@ -303,3 +311,14 @@ def from_dlpack(
             "bring it to the host first"
         ) from error
     return from_numpy(context, array, memory=memory, stream=stream, name=name)
+
+
+def _write(tensor: Tensor, values: Array, stream: Stream | None) -> None:
+    """Let a contiguous tensor have the values of an array of its type."""
+    source = values.reshape(-1).view(np.uint8)
+    if tensor.memory.host_access:
+        tensor.part.host(np.uint8, "write")[:] = source
+        return
+    staging = tensor.context.allocate(tensor.nbytes, MemoryKind.HOST, name="host copy")
+    staging.host(np.uint8, "write")[:] = source
+    (stream or default_stream(tensor.context)).copy(tensor.part, staging)

@@ -166,11 +166,14 @@ class TestConv2d:
         expected[0, 0], expected[2, 2] = np.nan, np.inf
         assert np.array_equal(got, expected, equal_nan=True)
 
-    def test_half_precision_is_summed_in_single(self, context: wia.Context) -> None:
+    @pytest.mark.parametrize("algorithm", list(ConvAlgorithm))
+    def test_half_precision_is_summed_in_single(
+        self, context: wia.Context, algorithm: ConvAlgorithm
+    ) -> None:
         """4,096 ones: float16 alone stops at 2,048."""
         x = wia.full(context, (1, 4096, 1, 1), 1, "float16")
         for precision, expected in ((Precision.FULL, 4096), (Precision.REDUCED, 2048)):
-            config = ConvConfig(precision=precision, algorithm=ConvAlgorithm.IMPLICIT_PRODUCT)
+            config = ConvConfig(precision=precision, algorithm=algorithm)
             assert wia.conv2d(x, x, config=config).numpy().item() == expected
 
     def test_mixed_rounds_its_inputs(self, context: wia.Context) -> None:
