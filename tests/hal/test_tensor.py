@@ -378,6 +378,37 @@ class TestCreation:
         assert context.memory_in_use == 0
 
 
+class TestWrongArguments:
+    """What stands in another's place is named; nothing is left behind."""
+
+    @pytest.mark.parametrize(
+        ("attempt", "text"),
+        [
+            (lambda c, t: wia.from_numpy(np.ones(3), c), "a ndarray stands where a Context is"),
+            (lambda c, t: wia.zeros(3, c), "a int stands where a Context is expected"),
+            (lambda c, t: wia.default_stream(t), "a Tensor stands where a Context is expected"),
+            (lambda c, t: wia.zeros(c, 3, memory="device"), "memory is 'device': choose MemoryKi"),
+            (lambda c, t: wia.zeros(c, 3, stream=c), "stream is a Context: give one that"),
+            (lambda c, t: wia.relu(t, stream=0), "stream is a int: give one that"),
+            (lambda c, t: wia.matmul(t, t, stream="s"), "stream is a str: give one that"),
+            (lambda c, t: t.numpy(stream=c), "stream is a Context: give one that"),
+            (lambda c, t: wia.transpose(t, 0), "transpose: (0,) for a tensor of 2 axes"),
+            (lambda c, t: wia.transpose(t, (0, 1.5)), "transpose: axes (0, 1.5): give integers"),
+            (lambda c, t: wia.slice(t, 0.5, 1), "slice: start 0.5: give integers"),
+            (lambda c, t: wia.slice(t, 0, "1"), "slice: end '1': give integers"),
+            (lambda c, t: wia.concat(t), "concat: a Tensor: give a list, as in [a, b]"),
+            (lambda c, t: wia.batch_norm(t, *[t[0]] * 4, epsilon="1"), "epsilon is '1'"),
+        ],
+    )
+    def test_refused(self, context: wia.Context, attempt: object, text: str) -> None:
+        tensor = wia.zeros(context, (2, 2))
+        in_use = context.memory_in_use
+        with pytest.raises(wia.InvalidValue) as refusal:
+            attempt(context, tensor)  # type: ignore[operator]
+        assert text in str(refusal.value)
+        assert context.memory_in_use == in_use
+
+
 class TestStreams:
     """Work is done on its stream's turn; what nothing orders is named."""
 

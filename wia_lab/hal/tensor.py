@@ -9,6 +9,7 @@ import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
+from wia_lab.hal.context import Context
 from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.stream import Stream, StreamOptions
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from wia_lab.hal.context import Context
     from wia_lab.hal.ops.choice import Choice
     from wia_lab.timeline import Site
 
@@ -168,7 +168,7 @@ class Tensor:
         HazardError
             When another stream still writes it.
         """
-        part, chosen = self.part, stream or default_stream(self.context)
+        part, chosen = self.part, chosen_stream(stream, self.context)
         if not self.size:
             return np.empty(self.shape, self.dtype)
         if self.memory.host_access:
@@ -229,8 +229,21 @@ class Tensor:
             )
 
 
+def chosen_stream(stream: object, context: Context) -> Stream:
+    """`stream`, or the context's default where it is None; refuse what is neither."""
+    if stream is None:
+        return default_stream(context)
+    if not isinstance(stream, Stream):
+        raise InvalidValue(
+            f"stream is a {type(stream).__name__}: give one that context.create_stream() made, or "
+            "None"
+        )
+    return stream
+
+
 def default_stream(context: Context) -> Stream:
     """The stream on which a context's operations run where none is named."""
+    _check_context(context)
     context.check_open()
     for stream in context.streams:
         if stream.options is _OWN_STREAM:
@@ -259,6 +272,11 @@ def empty(
     OutOfMemory
         As `Context.allocate`.
     """
+    _check_context(context)
+    if not isinstance(memory, MemoryKind):
+        raise InvalidValue(
+            f"memory is {memory!r}: choose {', '.join(map(str, MemoryKind))}, of wia_lab.hal"
+        )
     layout = Layout.contiguous(checked_shape(shape), checked_dtype(dtype))
     nbytes = max(layout.nbytes, layout.dtype.itemsize)
     try:
@@ -313,6 +331,14 @@ def from_dlpack(
     return from_numpy(context, array, memory=memory, stream=stream, name=name)
 
 
+def _check_context(context: object) -> None:
+    if not isinstance(context, Context):
+        raise InvalidValue(
+            f"a {type(context).__name__} stands where a Context is expected, which comes first: "
+            "make one with Context(machine[0])"
+        )
+
+
 def _write(tensor: Tensor, values: Array, stream: Stream | None) -> None:
     """Let a contiguous tensor have the values of an array of its type."""
     source = values.reshape(-1).view(np.uint8)
@@ -321,4 +347,4 @@ def _write(tensor: Tensor, values: Array, stream: Stream | None) -> None:
         return
     staging = tensor.context.allocate(tensor.nbytes, MemoryKind.HOST, name="host copy")
     staging.host(np.uint8, "write")[:] = source
-    (stream or default_stream(tensor.context)).copy(tensor.part, staging)
+    chosen_stream(stream, tensor.context).copy(tensor.part, staging)

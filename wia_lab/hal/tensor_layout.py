@@ -99,7 +99,7 @@ class Layout:
         InvalidValue
             Another number of elements, or an order that no strides over the same bytes give.
         """
-        new = _filled_in(self, _lengths(shape))
+        new = _filled_in(self, several("shape", shape))
         if self.is_contiguous:
             return Layout(new, self.dtype, _row_strides(new, self.dtype.itemsize), self.offset)
         strides = _strides_of_reshaped(self, new)
@@ -113,12 +113,11 @@ class Layout:
     def transposed(self, axes: Sequence[int] | None = None) -> Layout:
         """Axis i of the result is axis `axes[i]`; without `axes`, all in reverse."""
         ndim = len(self.shape)
-        order = range(ndim)[::-1] if axes is None else [whole(each) for each in axes]
+        order = tuple(range(ndim))[::-1] if axes is None else several("transpose: axes", axes)
         places = [axis + ndim if axis < 0 else axis for axis in order]
         if sorted(places) != list(range(ndim)):
             raise InvalidValue(
-                f"transpose: {tuple(order)} for a tensor of {ndim} axes: name each of 0 to "
-                f"{ndim - 1} once"
+                f"transpose: {order} for a tensor of {ndim} axes: name each of 0 to {ndim - 1} once"
             )
         return Layout(
             tuple(self.shape[axis] for axis in places),
@@ -153,12 +152,20 @@ class Layout:
 
 def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     """A shape as a tuple; refuse negative lengths and what is no integer."""
-    lengths = _lengths(shape)
+    lengths = several("shape", shape)
     if any(n < 0 for n in lengths) or len(lengths) > MOST_DIMENSIONS:
         raise InvalidValue(
             f"shape {lengths}: give at most {MOST_DIMENSIONS} lengths, each 0 or more"
         )
     return lengths
+
+
+def several(what: str, numbers: Any) -> tuple[int, ...]:
+    """One integer or a sequence of them, as a tuple; refuse what is neither."""
+    try:
+        return tuple(map(whole, [numbers] if is_whole(numbers) else numbers))
+    except TypeError:
+        raise InvalidValue(f"{what} {numbers!r}: give integers, as in (3, 4)") from None
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
@@ -174,13 +181,6 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
         )
     native: np.dtype[Any] = found.newbyteorder("=")
     return native
-
-
-def _lengths(shape: Any) -> tuple[int, ...]:
-    try:
-        return tuple(map(whole, [shape] if _is_whole(shape) else shape))
-    except TypeError:
-        raise InvalidValue(f"shape {shape!r}: give integers, as in (3, 4)") from None
 
 
 def _row_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -246,7 +246,7 @@ def _one_each(index: Any, shape: tuple[int, ...]) -> list[Any]:
     """An index or a slice for every axis."""
     given = list(index) if isinstance(index, tuple) else [index]
     for each in given:
-        if not isinstance(each, slice) and each is not Ellipsis and not _is_whole(each):
+        if not isinstance(each, slice) and each is not Ellipsis and not is_whole(each):
             raise InvalidValue(
                 f"tensor[{each!r}]: give integers, slices or ..., which make views; an array of "
                 "indices would need a copy"
@@ -263,5 +263,6 @@ def _one_each(index: Any, shape: tuple[int, ...]) -> list[Any]:
     return given[:at] + rest + given[at + 1 :]
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer, Python's or NumPy's, and no truth value."""
     return hasattr(value, "__index__") and not isinstance(value, bool | np.bool_)

@@ -11,7 +11,8 @@ from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
 from wia_lab.hal.ops.work import check_tensors, enqueue, planned
-from wia_lab.hal.tensor import default_stream
+from wia_lab.hal.tensor import chosen_stream
+from wia_lab.hal.tensor_layout import is_whole
 
 if TYPE_CHECKING:
     from wia_lab.hal.stream import Stream
@@ -64,7 +65,7 @@ class ConvConfig:
         pair("ConvConfig", "padding", self.padding, least=0)
         pair("ConvConfig", "stride", self.stride, least=1)
         pair("ConvConfig", "dilation", self.dilation, least=1)
-        if not isinstance(self.groups, int) or isinstance(self.groups, bool) or self.groups < 1:
+        if not is_whole(self.groups) or self.groups < 1:
             raise InvalidValue(f"ConvConfig: groups is {self.groups!r}: give a number from 1")
         check_member("ConvConfig", "algorithm", self.algorithm, ConvAlgorithm)
         check_member("ConvConfig", "precision", self.precision, Precision)
@@ -113,7 +114,7 @@ def conv2d(
         dilation=dilation,
         groups=settings.groups,
     )
-    chosen = stream or default_stream(x.context)
+    chosen = chosen_stream(stream, x.context)
     ways = _ways(operation, weight.shape, settings.groups)
     taken, choice = choose(ways, {}, settings.algorithm, inputs, chosen)
     return enqueue(taken, [x, weight], chosen, choice=choice)
@@ -121,16 +122,13 @@ def conv2d(
 
 def pair(name: str, what: str, value: Any, *, least: int) -> Pair:
     """One number for both directions, or two."""
-    given = (value, value) if isinstance(value, int) else value
-    right = isinstance(given, tuple | list) and len(given) == 2
-    if not right or any(
-        isinstance(each, bool) or not isinstance(each, int) or each < least for each in given
-    ):
+    given = tuple(value) if isinstance(value, tuple | list) else (value, value)
+    if len(given) != 2 or not all(is_whole(each) and each >= least for each in given):
         raise InvalidValue(
             f"{name}: {what} is {value!r}: give an integer of at least {least}, or two, for down "
             "and across"
         )
-    return (given[0], given[1])
+    return int(given[0]), int(given[1])
 
 
 def windows(

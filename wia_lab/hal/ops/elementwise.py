@@ -10,7 +10,7 @@ import numpy as np
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.work import accumulated, check_floats, check_tensors, enqueue, planned
-from wia_lab.hal.tensor import Tensor, default_stream, empty
+from wia_lab.hal.tensor import Tensor, chosen_stream, empty
 from wia_lab.hal.tensor_layout import checked_dtype
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def full(
     made = empty(context, shape, dtype, memory=memory, name="full")
     try:
         number = checked_number("full", value, made.dtype)
-        chosen = stream or default_stream(context)
+        chosen = chosen_stream(stream, context)
         chosen.operate(planned("fill", [], made.shape, made.dtype, value=number), [], made.part)
     except BaseException:
         made.close()

@@ -11,7 +11,7 @@ from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
 from wia_lab.hal.ops.work import check_tensors, enqueue, planned
-from wia_lab.hal.tensor import default_stream
+from wia_lab.hal.tensor import chosen_stream
 
 if TYPE_CHECKING:
     from wia_lab.hal.device import DeviceInfo
@@ -121,7 +121,7 @@ def _product(
         work=2.0 * count * m * n * k,
         products=inputs,
     )
-    chosen = stream or default_stream(a.context)
+    chosen = chosen_stream(stream, a.context)
     ways, refused = _possible(operation, (m, n, k), count, chosen.context.device.info)
     taken, choice = choose(ways, refused, settings.algorithm, inputs, chosen)
     return enqueue(taken, [a, b], chosen, choice=choice)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import check_member
 from wia_lab.hal.ops.convolution import Pair, pair, windows
@@ -135,7 +137,7 @@ def batch_norm(
                 f"batch_norm: {label} has shape {each.shape}, and x has {x.shape[place]} channels "
                 f"along axis {place}: give shape ({x.shape[place]},)"
             )
-    if not epsilon >= 0:
+    if not isinstance(epsilon, int | float | np.floating) or not epsilon >= 0:
         raise InvalidValue(f"batch_norm: epsilon is {epsilon!r}: give 0 or more")
     inputs = [x, *parameters.values()]
     operation = planned(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.work import check_tensors, checked_axis, enqueue, planned
+from wia_lab.hal.tensor_layout import several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def slice(  # noqa: A001 - the standard's name
         When the range is not within the tensor.
     """
     check_tensors("slice", a=a)
-    starts, ends = _several(start), _several(end)
+    starts, ends = several("slice: start", start), several("slice: end", end)
     if len(starts) != len(ends) or len(starts) > a.ndim:
         raise InvalidValue(
             f"slice: {len(starts)} starts and {len(ends)} ends for {a.ndim} axes: give as many of "
@@ -65,6 +66,8 @@ def slice(  # noqa: A001 - the standard's name
 
 def concat(tensors: Sequence[Tensor], axis: int = 0, *, stream: Stream | None = None) -> Tensor:
     """Tensors one after the other along an axis; their other lengths are equal."""
+    if not isinstance(tensors, list | tuple):
+        raise InvalidValue(f"concat: a {type(tensors).__name__}: give a list, as in [a, b]")
     given = list(tensors)
     if not given:
         raise InvalidValue("concat: no tensors: give at least one")
@@ -80,10 +83,6 @@ def concat(tensors: Sequence[Tensor], axis: int = 0, *, stream: Stream | None = 
     length = sum(each.shape[place] for each in given)
     shape = (*first.shape[:place], length, *first.shape[place + 1 :])
     return enqueue(planned("concat", given, shape, first.dtype, axis=place), given, stream)
-
-
-def _several(numbers: Any) -> tuple[int, ...]:
-    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
 
 
 def _but(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

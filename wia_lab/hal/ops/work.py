@@ -11,7 +11,7 @@ import numpy as np
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.operation import Operation
-from wia_lab.hal.tensor import Tensor, default_stream, empty
+from wia_lab.hal.tensor import Tensor, chosen_stream, empty
 from wia_lab.hal.tensor_layout import Layout
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def enqueue(
     The result lies in the stream's context: in device memory, or in memory that migrates if the
     first input does. When the work is refused, nothing is left behind.
     """
-    chosen = stream or default_stream(inputs[0].context)
+    chosen = chosen_stream(stream, inputs[0].context)
     chosen.check_open()
     kind = inputs[0].memory if inputs[0].memory.migrates else MemoryKind.DEVICE
     parts = [each.part for each in inputs]
