@@ -21,7 +21,7 @@ def diagnose(run: HostRun) -> Wrong:
         run.case.steps, run.replies[1:], run.facts["steps"], strict=False
     ):
         judge = {"choose": _choose, "open": _open, "fill": _fill, "place": _place}.get(step[0])
-        found = judge(run, step, reply, facts) if judge else None
+        found = judge(run, step, reply, facts) if judge else _blocked(run, step, facts)
         if found is not None:
             return found
     return None
@@ -153,6 +153,14 @@ def _limits(run: HostRun, step: Any, what: str, facts: Any) -> Wrong:
         text = f"{what}: its waits end after {facts['timeout']} s (timeout)."
         return _say(run, "wrong-limit", text, "timeout")
     return None
+
+
+def _blocked(run: HostRun, step: Any, facts: Any) -> Wrong:
+    """Look at somebody else, who must find room."""
+    if "blocked" not in facts:
+        return None
+    text = f"Somebody else needs {step[2]} GiB of device {step[1]}, and gets {facts['blocked']}"
+    return _say(run, "side-effect", text, "blocks-others")
 
 
 def _fill(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:

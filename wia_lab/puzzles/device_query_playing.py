@@ -81,13 +81,17 @@ class Stage:
         """Contexts that were opened so far, closed ones included."""
         return sum(device.contexts.opened for device in self.machine)  # type: ignore[attr-defined]
 
-    def others_do(self, verb: str, arguments: Any) -> None:
-        """Somebody else opens or closes a context."""
+    def others_do(self, verb: str, arguments: Any) -> dict[str, Any]:
+        """Somebody else opens or closes a context; `blocked` is what stood in the way."""
         if verb == "leave":
             self.others[arguments[0]].close()
-            return
+            return {}
         config = ContextConfig(memory_pool_size=arguments[1] * GIB, exclusive=verb == "seize")
-        self.others.append(Context(self.machine[arguments[0]], config))
+        try:
+            self.others.append(Context(self.machine[arguments[0]], config))
+        except HalError as error:
+            return {"blocked": f"{type(error).__name__}: {error}"}
+        return {}
 
     def look(self, nbytes: int, needs: Iterable[str]) -> list[dict[str, Any]]:
         """What there is to know of each device when `nbytes` and `needs` are asked for."""
@@ -131,9 +135,11 @@ def play(answer: type, case: HostCase) -> HostRun:
         if verb in _MINE:
             reply, found = _MINE[verb](stage, made.value, arguments, file)
         else:
-            stage.others_do(verb, arguments)
+            found = stage.others_do(verb, arguments)
         replies.append(reply)
         facts.append(found)
+        if "blocked" in found:
+            break
         if verb == "open" and not (found["context"] or (reply.error and found["expected"])):
             break
     return HostRun(case, tuple(replies), {"steps": facts})

@@ -215,7 +215,10 @@ def perform(answer: type, case: HostCase) -> tuple[HostRun, Stage]:
         reply, found = _step(stage, made.value, step, case.options, file)
         replies.append(reply)
         facts.append(found)
-        if reply.error is not None or found.refused or found.broken:
+        usable = found.place is not None and found.nbytes == 4 * case.options.get(
+            "elements", ELEMENTS
+        )
+        if reply.error is not None or found.refused or found.broken or not usable:
             break
     return HostRun(case, tuple(replies), {"steps": [asdict(each) for each in facts]}), stage
 
