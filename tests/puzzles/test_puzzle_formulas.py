@@ -16,6 +16,7 @@ SEEDS = (28, 1, 2)
 KERNELS = [puzzle for puzzle in PUZZLES.values() if isinstance(puzzle, Puzzle)]
 OUTPUTS_OF_A_BLOCK = {
     "bank-conflicts": (32, 32),
+    "conv-bn-relu-pool": (16, 16, 3),  # all filters
     "register-tiling": (64, 64),
 }  # where a thread makes more than one
 

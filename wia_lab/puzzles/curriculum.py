@@ -11,6 +11,7 @@ from wia_lab.puzzles import (
     bank_conflicts,
     buddy_allocator,
     coalescing,
+    conv_bn_relu_pool,
     device_query,
     memory_pool,
     peer_to_peer,
@@ -32,6 +33,7 @@ PUZZLES: dict[str, Puzzle] = {
         tiled_matmul,
         register_tiling,
         async_convolution,
+        conv_bn_relu_pool,
     )
 }
 """Every kernel puzzle by its id, in the order in which a learner meets them."""
