@@ -215,6 +215,14 @@ class TestStreams:
             stream.submit(increment, theirs, seconds=0)
             stream.synchronize()
 
+    def test_peers_of_the_wrong_sort(self, machine: wia.Machine, context: wia.Context) -> None:
+        """Access is between contexts, the question between devices; both say so."""
+        with pytest.raises(wia.InvalidValue, match="give the context that holds the memory"):
+            context.enable_peer_access(machine[1])  # type: ignore[arg-type]
+        for other in (context, 1):
+            with pytest.raises(wia.InvalidValue, match=r"give a device, as in context\.device"):
+                machine[1].can_access_peer(other)  # type: ignore[arg-type]
+
     def test_peer_access_that_cannot_be(self) -> None:
         machine = wia.open_machine("2xT4-pcie-2numa")
         one, two = (wia.Context(device) for device in machine)

@@ -259,6 +259,11 @@ class Context:
             When there is no way between the two devices.
         """
         self.check_open()
+        if not isinstance(peer, Context):
+            raise InvalidValue(
+                f"enable_peer_access({peer!r}): give the context that holds the memory, not its "
+                "device"
+            )
         if not self.device.can_access_peer(peer.device):
             raise AccessRefused(
                 f"device {self.device.number} cannot reach memory of device {peer.device.number} "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.errors import ForeignHandle
+from wia_lab.hal.errors import ForeignHandle, InvalidValue
 from wia_lab.memory import Heap
 
 if TYPE_CHECKING:
@@ -115,6 +115,10 @@ class Device:
 
     def can_access_peer(self, peer: Device) -> bool:
         """Whether kernels on this device can be let read the memory of `peer`; no way back."""
+        if not isinstance(peer, Device):
+            raise InvalidValue(
+                f"can_access_peer({peer!r}): give a device, as in context.device or machine[1]"
+            )
         if peer.machine is not self.machine:
             raise ForeignHandle(
                 f"{peer!r} is of another machine than {self!r}: ask about a device of the same one"
