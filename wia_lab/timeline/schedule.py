@@ -86,7 +86,8 @@ class Timeline:
         waits = [*stream.pending_waits, *self._legacy_waits(stream)]
         stream.pending_waits.clear()
         self._number += 1
-        operation = Operation(self._number, work, stream, self.now, tuple(waits))
+        numbers = tuple(each.number for each in waits)
+        operation = Operation(self._number, work, stream, self.now, tuple(waits), numbers)
         self.order.join(stream.clock, self.order.host)
         operation.stamp = self.order.step(stream.clock, stream.actor)
         if work.begin is not None:

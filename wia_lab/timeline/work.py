@@ -90,6 +90,7 @@ class Operation:
     stream: Stream
     submitted: int
     waits: tuple[Operation, ...] = ()
+    awaited: tuple[int, ...] = ()  # numbers of `waits`, kept when these are let go
     start: int | None = None
     end: int | None = None
     error: BaseException | None = None

@@ -24,7 +24,7 @@ STYLE = f"""<style>
 .wia-picture .w {{ stroke: {RED}; stroke-width: 4; fill: none; }}
 .wia-picture .a {{ fill: {BLUE}; }} .wia-picture .b {{ fill: {ORANGE}; }}
 .wia-picture .c {{ fill: {GREEN}; }} .wia-picture .r {{ fill: {RED}; }}
-.wia-picture table {{ border-collapse: collapse; }}
+.wia-picture table {{ border-collapse: collapse; color: inherit; font-size: 14px; }}
 .wia-picture th, .wia-picture td {{ padding: 2px 10px 2px 0; text-align: right; color: inherit;
   border-bottom: 1px solid var(--jp-border-color2, rgba(128, 128, 128, .4)); background: none;
   font-variant-numeric: tabular-nums; }}

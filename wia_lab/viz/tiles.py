@@ -105,7 +105,9 @@ class TileMap(Picture):
         canvas.text(20, 22, f"what block {self.block} reads", size=17, bold=True)
         top = 44.0
         for (name, reads, own, cells), height in zip(panels, heights, strict=True):
-            canvas.text(20, top + 12, self.told(name, reads, own), size=15)
+            each = -(-reads.size // cells.size)
+            share = f" (a cell: {each:,} elements)" if each > 1 else ""
+            canvas.text(20, top + 12, self.told(name, reads, own) + share, size=15)
             self._panel(canvas, top + 22, cells, None if own is None else _reduced(own))
             top += height
         canvas.text(

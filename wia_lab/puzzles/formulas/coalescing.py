@@ -54,7 +54,7 @@ def _transposed(a: np.ndarray) -> Result:
 def _mirrored(a: np.ndarray) -> Result:
     """Element (y, x) of each whole tile is taken from (x, y) of the same tile."""
     found = np.full(a.shape, np.nan)
-    rows, columns = np.indices(a.shape)
+    rows, columns = np.broadcast_arrays(*np.ogrid[: a.shape[0], : a.shape[1]])
     y0, x0 = rows // SIDE * SIDE, columns // SIDE * SIDE
     from_row, from_column = y0 + columns - x0, x0 + rows - y0
     inside = (from_row < a.shape[0]) & (from_column < a.shape[1])
