@@ -60,3 +60,17 @@ def test_alloc_numa_aware(preferred: int) -> None:
             seconds[node] = end.seconds_since(begin)
     near, far = seconds[preferred // 2], seconds[1 - preferred // 2]
     assert near / far == pytest.approx(0.75, rel=0.01)
+
+
+def test_create_tensor_numa() -> None:
+    """A tensor near a socket lies in host memory; device memory has no socket to choose."""
+    device = wia.open_machine("2xA100-pcie-2numa")[1]
+    values = np.arange(6, dtype=np.float32)
+    with wia.Context(device) as context:
+        tensor = wia.from_numpy(
+            context, values, memory=MemoryKind.PINNED, numa_node=device.numa_node
+        )
+        assert tensor.buffer.numa_node == 1
+        np.testing.assert_array_equal(tensor.numpy(), values)
+        with pytest.raises(wia.InvalidValue, match="only host and pinned memory"):
+            wia.empty(context, 6, numa_node=device.numa_node)
