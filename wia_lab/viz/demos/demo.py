@@ -41,7 +41,8 @@ class Diagnosis(Picture):
 class Demo(widgets.VBox):  # type: ignore[misc]
     """Controls, a picture, its text twin.
 
-    A demo sets `title` and `question`, makes its controls, and draws in `picture`.
+    A demo sets `title` and `question`, makes its controls, and draws in `picture`. `kernel` is the
+    text that the presenter may edit.
 
     Attributes
     ----------
@@ -54,8 +55,16 @@ class Demo(widgets.VBox):  # type: ignore[misc]
     title = ""
     question = ""
 
-    def __init__(self, controls: dict[str, Any], kernel: str | None = None) -> None:
+    edited = "The kernel. Edit it, then run it:"
+
+    def __init__(
+        self,
+        controls: dict[str, Any],
+        kernel: str | None = None,
+        placed: dict[str, Any] | None = None,
+    ) -> None:
         self.controls = controls
+        shown = {**controls, **(placed or {})}  # what stands on the page for a control
         self.predict = widgets.Checkbox(False, description="predict first", indent=False)
         self.in_words = widgets.Checkbox(False, description="in words", indent=False)
         self.reveal = widgets.Button(description="Show", button_style="primary")
@@ -63,7 +72,7 @@ class Demo(widgets.VBox):  # type: ignore[misc]
         self._bar = widgets.HBox([self.predict, self.reveal, self.in_words])
         rows = [
             widgets.HTML(f'<h3 style="margin:4px 0;color:inherit">{escape(self.title)}</h3>'),
-            widgets.HBox(list(controls.values()), layout=widgets.Layout(flex_flow="row wrap")),
+            widgets.HBox(list(shown.values()), layout=widgets.Layout(flex_flow="row wrap")),
             self._bar,
             self._image,
             self._twin,
@@ -74,10 +83,12 @@ class Demo(widgets.VBox):  # type: ignore[misc]
                 kernel, continuous_update=False, rows=kernel.count("\n") + 2, layout=WIDE
             )
             self.editor.add_class("wia-editor")
-            self.run = widgets.Button(description="Run this kernel")
-            self.reset = widgets.Button(description="The first one again")
+            self.run = widgets.Button(description="Run")
+            self.reset = widgets.Button(
+                description="The first one again", layout={"width": "170px"}
+            )
             rows += [
-                widgets.HTML("<b>The kernel.</b> Edit it, then run it:"),
+                widgets.HTML(f"<b>{escape(self.edited)}</b>"),
                 self.editor,
                 widgets.HBox([self.run, self.reset]),
                 widgets.HTML("<style>.wia-editor textarea {font: 15px/1.4 monospace}</style>"),

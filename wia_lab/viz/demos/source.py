@@ -48,8 +48,8 @@ class _Patience(Listener):
             )
 
 
-def compiled(text: str, values: dict[str, Any] | None = None) -> Callable[..., Any]:
-    """The last kernel that `text` defines.
+def executed(text: str, values: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The names that `text` defines, in order.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def compiled(text: str, values: dict[str, Any] | None = None) -> Callable[..., A
     Raises
     ------
     Refused
-        The text is no Python, fails when it is run, or defines no kernel.
+        The text is no Python, or fails when it is run.
     """
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     names: dict[str, Any] = {"cuda": cuda, "np": np, "math": math, "__name__": "live"}
     names |= {kind: getattr(numba, kind) for kind in ("float32", "float64", "int32", "int64")}
     names |= values or {}
-    before = set(names)
+    before = {*names, "__builtins__"}
     try:
         code = compile(text, FILE, "exec", dont_inherit=True)
         with contextlib.redirect_stdout(io.StringIO()):  # what it prints is not the picture
@@ -76,12 +76,26 @@ def compiled(text: str, values: dict[str, Any] | None = None) -> Callable[..., A
         raise Refused(f"line {error.lineno}: this is not Python yet: {error.msg}") from error
     except Exception as error:
         raise Refused(f"{type(error).__name__}: {error}") from error
-    made = [value for name, value in names.items() if name not in before]
-    kernels = [value for value in made if callable(getattr(value, "py_func", None))]
-    if not kernels:
+    return {name: value for name, value in names.items() if name not in before}
+
+
+def kernels(text: str, values: dict[str, Any] | None = None) -> dict[str, Callable[..., Any]]:
+    """The kernels that `text` defines, by name; `Refused` as `executed`, and where it has none."""
+    made = executed(text, values)
+    found = {name: each.py_func for name, each in made.items() if callable(_plain(each))}
+    if not found:
         raise Refused("no kernel is defined here: write @cuda.jit above a function")
-    function: Callable[..., Any] = kernels[-1].py_func
-    return function
+    return found
+
+
+def compiled(text: str, values: dict[str, Any] | None = None) -> Callable[..., Any]:
+    """The last kernel that `text` defines; `Refused` as `kernels`."""
+    return list(kernels(text, values).values())[-1]
+
+
+def _plain(value: Any) -> Any:
+    """The Python function of a kernel; None for device functions and all else."""
+    return getattr(value, "py_func", None) if hasattr(value, "forall") else None
 
 
 def simulated(
