@@ -34,7 +34,7 @@ def kernel_function(puzzle: Puzzle, answer: object) -> FunctionType:
     Raises
     ------
     RefusedError
-        With kind not-a-kernel, arity, duplicate, undefined-name or stub.
+        With kind not-a-kernel, arity, duplicate, undefined-name, stub or typing (a value returned).
     """
     function = _python_function(puzzle, answer)
     _refuse_signature(puzzle, function)
@@ -109,7 +109,10 @@ def _source(function: FunctionType) -> str | None:
 
 
 def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
-    """Refuse a body that stores nothing and calls nothing for its effect: nobody filled it in."""
+    """Refuse a body that stores nothing and calls nothing for its effect: nobody filled it in.
+
+    One that hands a value back instead is told so: it was filled in as a function would be.
+    """
     [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
     is_begun = any(map(_has_effect, nodes))
@@ -120,6 +123,15 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
             "stub",
             f"line {line} still raises NotImplementedError, as the stub did: delete that line, "
             "your answer stands beside it",
+            line,
+        )
+    handed = next((n for n in nodes if isinstance(n, ast.Return) and _hands_back(n)), None)
+    if left is None and not is_begun and handed is not None:
+        line = function.__code__.co_firstlineno + handed.lineno - 1
+        raise RefusedError(
+            "typing",
+            f"line {line} returns a value, and nobody receives what a kernel returns: each thread "
+            "stores its result in an element of the output, with =",
             line,
         )
     if left is not None or not is_begun:
@@ -137,6 +149,13 @@ def _has_effect(node: ast.AST) -> bool:
         return isinstance(node.value, ast.Call)
     return isinstance(node, ast.While) or (
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    )
+
+
+def _hands_back(node: ast.Return) -> bool:
+    """A return of anything but None."""
+    return node.value is not None and not (
+        isinstance(node.value, ast.Constant) and node.value.value is None
     )
 
 

@@ -13,6 +13,7 @@ from wia_lab.puzzles import (
     coalescing,
     conv_bn_relu_pool,
     device_query,
+    first_kernel,
     memory_pool,
     peer_to_peer,
     register_tiling,
@@ -28,6 +29,7 @@ PUZZLES: dict[str, Puzzle] = {
     module.PUZZLE.id: module.PUZZLE
     for module in (
         start,
+        first_kernel,
         coalescing,
         bank_conflicts,
         tiled_matmul,

@@ -1,0 +1,10 @@
+"""MUST GET: wrong-value, line 10, cause a-twice. Types a for b."""
+
+from wia_lab import cuda
+
+
+@cuda.jit
+def vector_add(out, a, b):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + a[i]

@@ -1,0 +1,10 @@
+"""MUST GET: wrong-value, line 10, cause multiplied. The wrong sign."""
+
+from wia_lab import cuda
+
+
+@cuda.jit
+def vector_add(out, a, b):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] * b[i]
