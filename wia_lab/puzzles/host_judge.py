@@ -28,18 +28,21 @@ class _TooManyLinesError(BaseException):
 def judge_host(puzzle: HostPuzzle, answer: object, *, seed: int) -> Verdict:
     """Judge a class on all of the puzzle's scripts, then on its gates."""
     runs: list[HostRun] = []
-    wrong = _refuse(puzzle, answer)
+    wrong = refuse(puzzle, answer)
     if wrong is None:
         assert isinstance(answer, type)
         for case in puzzle.cases(np.random.default_rng(seed)):
             runs.append(puzzle.play(answer, case))
-            wrong = _unending(puzzle, runs[-1]) or puzzle.diagnose(runs[-1])
+            wrong = unending(puzzle, runs[-1]) or puzzle.diagnose(runs[-1])
             if wrong is not None:
                 break
-    return _verdict(puzzle, runs, wrong)
+    return host_verdict(puzzle, runs, wrong)
 
 
-def _verdict(puzzle: HostPuzzle, runs: Sequence[HostRun], wrong: Diagnosis | None) -> Verdict:
+def host_verdict(
+    puzzle: HostPuzzle, runs: Sequence[HostRun], wrong: Diagnosis | None
+) -> Verdict:
+    """Judge what was played; `wrong` is why the answer is wrong, None if it is right so far."""
     from wia_lab.puzzles import judging  # noqa: PLC0415  judging comes here for host puzzles
 
     entries = [
@@ -58,7 +61,7 @@ def _verdict(puzzle: HostPuzzle, runs: Sequence[HostRun], wrong: Diagnosis | Non
     return Verdict(puzzle.id, tuple(entries), wrong, runs=played)
 
 
-def _refuse(puzzle: HostPuzzle, answer: object) -> Diagnosis | None:
+def refuse(puzzle: HostPuzzle, answer: object) -> Diagnosis | None:
     """Refuse what is no class, has a method too few, or is still the stub."""
     name = puzzle.function
     if not isinstance(answer, type):
@@ -111,7 +114,7 @@ def _first_line(answer: type) -> int | None:
     return min(codes, default=None)
 
 
-def _unending(puzzle: HostPuzzle, run: HostRun) -> Diagnosis | None:
+def unending(puzzle: HostPuzzle, run: HostRun) -> Diagnosis | None:
     """Say which call did not end."""
     for number, reply in enumerate(run.replies):
         if reply.error == UNENDING:

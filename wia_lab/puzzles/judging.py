@@ -64,7 +64,7 @@ def judge(
     for case in puzzle.cases(np.random.default_rng(seed)):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            outcome = _run(function, case)
+            outcome = run_case(function, case)
         if not runs:
             _show(said.getvalue().splitlines(), case)
         if isinstance(outcome, Diagnosis):
@@ -166,7 +166,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _run(function: FunctionType, case: Case) -> Run | Diagnosis:
+def run_case(function: FunctionType, case: Case) -> Run | Diagnosis:
     """Run one case; whatever stops a launch becomes a diagnosis."""
     try:
         return execute(function, case)
