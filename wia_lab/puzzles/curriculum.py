@@ -14,6 +14,7 @@ from wia_lab.puzzles import (
     conv_bn_relu_pool,
     device_query,
     first_kernel,
+    halo_convolution,
     memory_pool,
     peer_to_peer,
     register_tiling,
@@ -34,6 +35,7 @@ PUZZLES: dict[str, Puzzle] = {
         bank_conflicts,
         tiled_matmul,
         register_tiling,
+        halo_convolution,
         async_convolution,
         conv_bn_relu_pool,
     )

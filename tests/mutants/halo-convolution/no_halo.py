@@ -1,0 +1,26 @@
+"""MUST GET: wrong-value, line 26, cause no-halo. Takes neighbours outside the tile for 0."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+CONV_TILE_SIZE = 256
+KERNEL_SIZE = 5
+HALO_SIZE = KERNEL_SIZE // 2
+BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+
+
+@cuda.jit
+def halo_convolution(out, signal, taps):
+    tile = cuda.shared.array(CONV_TILE_SIZE, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[t] = signal[i] if i < signal.size else float32(0)
+    cuda.syncthreads()
+    if i < out.size:
+        total = float32(0)
+        for k in range(KERNEL_SIZE):
+            j = t + k - HALO_SIZE
+            if j >= 0 and j < CONV_TILE_SIZE:
+                total += tile[j] * taps[k]
+        out[i] = total

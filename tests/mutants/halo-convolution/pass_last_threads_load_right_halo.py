@@ -1,0 +1,32 @@
+"""MUST PASS. The last two threads of the block load the right halo."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+CONV_TILE_SIZE = 256
+KERNEL_SIZE = 5
+HALO_SIZE = KERNEL_SIZE // 2
+BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+
+
+@cuda.jit
+def halo_convolution(out, signal, taps):
+    tile = cuda.shared.array(BUFFER_SIZE, float32)
+    t = cuda.threadIdx.x
+    start = cuda.blockIdx.x * CONV_TILE_SIZE
+    i = start + t
+    tile[t + HALO_SIZE] = signal[i] if i < signal.size else float32(0)
+    if t < HALO_SIZE:
+        left = start - HALO_SIZE + t
+        tile[t] = signal[left] if left >= 0 else float32(0)
+    if t >= CONV_TILE_SIZE - HALO_SIZE:
+        right = i + HALO_SIZE
+        tile[t + 2 * HALO_SIZE] = signal[right] if right < signal.size else float32(0)
+    cuda.syncthreads()
+    i = start + t
+    if i < out.size:
+        total = float32(0)
+        for k in range(KERNEL_SIZE):
+            total += tile[t + k] * taps[k]
+        out[i] = total
