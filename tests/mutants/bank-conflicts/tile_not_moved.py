@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 19, cause tile-not-moved. Each tile is turned round in its own place."""
+"""MUST GET: wrong-value, line 19, cause tile-not-moved. Each tile is turned in its place."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause global load sectors. One thread copies 16 neighbours, one after the other."""
+"""MUST GET: gate, cause global load sectors. One thread copies 16 neighbours in turn."""
 
 from wia_lab import cuda
 

@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause global load sectors. Reads each element twice."""
+"""MUST GET: gate, cause bytes loaded. Reads each element twice."""
 
 from wia_lab import cuda
 

@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause global load sectors. Neighbours in x go down a column, as the page shows it."""
+"""MUST GET: gate, cause global load sectors. Neighbours in x go down a column."""
 
 from wia_lab import cuda
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 13, cause mirrored-tiles. Reads one way round in the tile, writes the other."""
+"""MUST GET: wrong-value, line 13, cause mirrored-tiles. Turns each tile round."""
 
 from wia_lab import cuda
 

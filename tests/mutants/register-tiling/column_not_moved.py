@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 45, cause same-column-again. All four columns from one column of the tile."""
+"""MUST GET: wrong-value, line 45, cause same-column-again. One column of the tile for all four."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 45, cause columns-two-ways. Reads columns 16 apart, stores them side by side."""
+"""MUST GET: wrong-value, line 45, cause columns-two-ways. Reads 16 apart, stores side by side."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: unwritten, cause corners-16-apart. The blocks overlap: 16 rows and columns further each."""
+"""MUST GET: unwritten, cause corners-16-apart. The blocks overlap."""
 
 from numba import float32
 

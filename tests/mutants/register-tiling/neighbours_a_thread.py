@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause shared load wavefronts. Four columns side by side a thread: lanes read every fourth cell."""
+"""MUST GET: gate, cause shared load wavefronts. Lanes read every fourth cell."""
 
 from numba import float32
 

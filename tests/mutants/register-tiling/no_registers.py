@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause shared load wavefronts. Reads both factors of every product from the tiles."""
+"""MUST GET: gate, cause shared load wavefronts. Reads both factors anew each time."""
 
 from numba import float32
 

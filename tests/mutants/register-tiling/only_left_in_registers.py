@@ -1,4 +1,4 @@
-"""MUST GET: gate, cause shared load wavefronts. The column is read anew for each of the four rows."""
+"""MUST GET: gate, cause shared load wavefronts. Columns are read anew for each row."""
 
 from numba import float32
 

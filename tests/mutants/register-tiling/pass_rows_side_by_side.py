@@ -1,4 +1,4 @@
-"""MUST PASS. Four rows side by side, the tile of a turned round, so that a read serves half a warp."""
+"""MUST PASS. Four rows side by side, the tile of a turned round."""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 45, cause rows-two-ways. Reads rows side by side, stores them 16 apart."""
+"""MUST GET: wrong-value, line 45, cause rows-two-ways. Reads side by side, stores 16 apart."""
 
 from numba import float32
 

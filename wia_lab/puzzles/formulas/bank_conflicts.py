@@ -49,15 +49,18 @@ def _taken(where: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Callable[...,
     return formula
 
 
-def _rows_written(keep: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Result]:
-    """Formula that never writes the rows of out outside of `keep`, given their place in a tile."""
+def _written(keep: Callable[..., np.ndarray]) -> Callable[..., Result]:
+    """Formula that writes where `keep` is true of row, column and shape of out, and only there."""
 
     def formula(a: np.ndarray) -> Result:
-        found = a.astype(np.float64).T.copy()
-        found[~keep(np.arange(found.shape[0]) % TILE)] = np.nan
-        return {"out": found}
+        right = a.astype(np.float64).T
+        return {"out": np.where(keep(*np.indices(right.shape), *right.shape), right, np.nan)}
 
     return formula
+
+
+def _tiles(length: int) -> int:
+    return -(-length // TILE)
 
 
 SUSPECTS = (
@@ -83,6 +86,18 @@ SUSPECTS = (
         "eight-rows-of-32",
         "only the first 8 rows of each tile are written to out: a block has 8 rows of threads for "
         "32 rows of the tile, so each thread moves 4 elements.",
-        _rows_written(lambda y: y < ROWS),
+        _written(lambda row, *_: row % TILE < ROWS),
+    ),
+    Suspect(
+        "rows-counted-by-threads",
+        "cuda.grid(2) counts 8 rows a block, as many as it has rows of threads, but its tile has "
+        "32: the tile of out begins at row blockIdx.y * 32, and each thread moves 4 elements.",
+        _written(lambda row, _column, n, _m: row < ROWS * _tiles(n)),
+    ),
+    Suspect(
+        "blocks-counted-over-a",
+        "the blocks are laid over a, but the grid covers out: blockIdx.x runs along the columns of "
+        "out, and those are the rows of a.",
+        _written(lambda row, column, n, m: (row < TILE * _tiles(m)) & (column < TILE * _tiles(n))),
     ),
 )

@@ -124,6 +124,15 @@ def _corners_16_apart(a: np.ndarray, b: np.ndarray) -> Product:
     return {"c": c}
 
 
+def _corners_swapped(a: np.ndarray, b: np.ndarray) -> Product:
+    """As many blocks down as belong across, and across as belong down."""
+    c = a.astype(np.float64) @ b.astype(np.float64)
+    rows, columns = (-(-length // SIDE) * SIDE for length in c.shape)
+    c[columns:] = np.nan
+    c[:, rows:] = np.nan
+    return {"c": c}
+
+
 _ALONG_K = (
     "whole-tiles-only",
     "first-tile-only",
@@ -176,6 +185,12 @@ SUSPECTS = (
         "the blocks' corners lie 16 apart, but a block makes 64 × 64 outputs: row and column of "
         "its corner are blockIdx.y * 64 and blockIdx.x * 64.",
         _corners_16_apart,
+    ),
+    Suspect(
+        "corners-swapped",
+        "the blocks' corners are swapped: blockIdx.x runs along the columns of c, blockIdx.y along "
+        "its rows.",
+        _corners_swapped,
     ),
     Suspect("same-row-again", _FIRST_ROW, _moved(_first_again(apart=True), None)),
     Suspect("same-row-again", _FIRST_ROW, _moved(_first_again(apart=False), None)),
