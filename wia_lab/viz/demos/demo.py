@@ -80,7 +80,10 @@ class Demo(widgets.VBox):  # type: ignore[misc]
         self.editor: widgets.Textarea | None = None
         if kernel is not None:
             self.editor = widgets.Textarea(
-                kernel, continuous_update=False, rows=kernel.count("\n") + 2, layout=WIDE
+                kernel,
+                continuous_update=False,
+                rows=kernel.count("\n") + 2,
+                layout={"width": "98%"},
             )
             self.editor.add_class("wia-editor")
             self.run = widgets.Button(description="Run")

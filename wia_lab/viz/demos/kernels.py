@@ -168,7 +168,7 @@ class WarpDebugger(Demo):
         chosen = self.controls["chosen"]
         if list(chosen.options) != names:
             chosen.options = names
-            chosen.value = names[:2]
+            chosen.value = names[:3]
         self.controls["step"].max = max(len(walk) - 1, 0)
         return step_map(report, walk, values["step"], tuple(chosen.value))
 
