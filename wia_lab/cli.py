@@ -22,6 +22,7 @@ COMMANDS = {
     "hint": "wia_lab.commands.progress:hint",
     "progress": "wia_lab.commands.progress:progress",
     "reset": "wia_lab.commands.progress:reset",
+    "grade": "wia_lab.commands.grade:grade",
     "build": "wia_lab.commands.build:build",
     "doctor": "wia_lab.commands.doctor:doctor",
     "bench": "wia_lab.commands.bench:bench",
