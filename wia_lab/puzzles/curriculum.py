@@ -17,6 +17,7 @@ from wia_lab.puzzles import (
     halo_convolution,
     memory_pool,
     peer_to_peer,
+    reduction_softmax,
     register_tiling,
     start,
     tiled_matmul,
@@ -37,6 +38,7 @@ PUZZLES: dict[str, Puzzle] = {
         register_tiling,
         halo_convolution,
         async_convolution,
+        reduction_softmax,
         conv_bn_relu_pool,
     )
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
-from wia_lab.puzzles.puzzle import Run
-from wia_lab.puzzles.recorders import FlightRecorder, StepLimit, WriterRecorder
+from wia_lab.puzzles.puzzle import Run, Shuffles
+from wia_lab.puzzles.recorders import FlightRecorder, ShuffleRecorder, StepLimit, WriterRecorder
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def execute(function: FunctionType, case: Case) -> Run:
     writers = WriterRecorder(
         (ours, arguments[theirs].size) for ours, theirs in names.items() if theirs in case.outputs
     )
-    flight = FlightRecorder()
+    flight, shuffles = FlightRecorder(), ShuffleRecorder()
     report = launch.run(
         function,
         case.grid,
@@ -38,7 +38,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         tuple(arguments.values()),
         shared_bytes=0,
         device=DEVICE,
-        listeners=[writers, flight, StepLimit()],
+        listeners=[writers, flight, shuffles, StepLimit()],
     )
     return Run(
         case=case,
@@ -51,6 +51,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         arrays={names[each.name]: each for each in report.arrays},
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
+        shuffles=Shuffles(shuffles.full, shuffles.partial),
     )
 
 

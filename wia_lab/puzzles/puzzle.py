@@ -74,6 +74,14 @@ class Flight:
 
 
 @dataclass(frozen=True)
+class Shuffles:
+    """Shuffles that warps executed in a launch."""
+
+    full: int = 0  # with all 32 lanes
+    partial: int = 0  # with fewer
+
+
+@dataclass(frozen=True)
 class Run:
     """One case as the answer left it."""
 
@@ -85,6 +93,7 @@ class Run:
     arrays: Mapping[str, Any]  # wia_lab.simt's traffic of each global array that was touched
     writers: Mapping[str, Writers]
     flight: Flight
+    shuffles: Shuffles = Shuffles()
 
     @property
     def errors(self) -> tuple[Any, ...]:

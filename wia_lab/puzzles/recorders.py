@@ -117,3 +117,18 @@ class StepLimit(Listener):
                 "ends. What in it makes its condition false?",
                 line,
             )
+
+
+class ShuffleRecorder(Listener):
+    """Counts the shuffles that warps executed: with all 32 lanes, and with fewer."""
+
+    def __init__(self) -> None:
+        self.full = self.partial = 0
+
+    def on_warp_sync(self, site: Site, lanes: Lanes, members: Lanes, name: str) -> None:  # noqa: ARG002
+        if not name.startswith("shfl"):
+            return
+        active = lanes.reshape(-1, WARP)
+        full = int(active.all(axis=1).sum())
+        self.full += full
+        self.partial += int(active.any(axis=1).sum()) - full

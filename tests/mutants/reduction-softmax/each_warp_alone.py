@@ -1,0 +1,29 @@
+"""MUST GET: wrong-value, line 29, cause sum-of-own-warp. Takes the warp for the block."""
+
+import math
+
+from numba import float32
+
+from wia_lab import cuda
+
+THREADS = 128
+ALL = 0xFFFFFFFF
+
+
+@cuda.jit
+def row_softmax(out, a):
+    r, t = cuda.blockIdx.x, cuda.threadIdx.x
+    value = float32(-math.inf)
+    for x in range(t, a.shape[1], THREADS):
+        value = max(value, a[r, x])
+    for step in (16, 8, 4, 2, 1):
+        value = max(value, cuda.shfl_xor_sync(ALL, value, step))
+    highest = value
+    value = float32(0)
+    for x in range(t, a.shape[1], THREADS):
+        value += math.exp(a[r, x] - highest)
+    for step in (16, 8, 4, 2, 1):
+        value += cuda.shfl_xor_sync(ALL, value, step)
+    total = value
+    for x in range(t, a.shape[1], THREADS):
+        out[r, x] = math.exp(a[r, x] - highest) / total

@@ -1,0 +1,43 @@
+"""MUST PASS. The sum's shuffles stand in a device function; the factor is a reciprocal."""
+
+import math
+
+from numba import float32
+
+from wia_lab import cuda
+
+THREADS = 128
+ALL = 0xFFFFFFFF
+
+
+@cuda.jit(device=True)
+def warp_sum(value):
+    for bit in range(5):
+        value += cuda.shfl_xor_sync(ALL, value, 1 << bit)
+    return value
+
+
+@cuda.jit
+def row_softmax(out, a):
+    cells = cuda.shared.array(4, float32)
+    r, t = cuda.blockIdx.x, cuda.threadIdx.x
+    value = float32(-math.inf)
+    for x in range(t, a.shape[1], THREADS):
+        value = max(value, a[r, x])
+    for step in (16, 8, 4, 2, 1):
+        value = max(value, cuda.shfl_xor_sync(ALL, value, step))
+    if t % 32 == 0:
+        cells[t // 32] = value
+    cuda.syncthreads()
+    highest = max(max(cells[0], cells[1]), max(cells[2], cells[3]))
+    cuda.syncthreads()
+    value = float32(0)
+    for x in range(t, a.shape[1], THREADS):
+        value += math.exp(a[r, x] - highest)
+    value = warp_sum(value)
+    if t % 32 == 0:
+        cells[t // 32] = value
+    cuda.syncthreads()
+    factor = float32(1) / (cells[0] + cells[1] + cells[2] + cells[3])
+    for x in range(t, a.shape[1], THREADS):
+        out[r, x] = math.exp(a[r, x] - highest) * factor
