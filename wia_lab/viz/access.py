@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wia_lab.errors import WiaLabError
+from wia_lab.simt.counters import widest_global
 from wia_lab.simt.stepping import Enough, Follower
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from wia_lab.simt.report import Report
 
 WARP = 32
+WIDEST = 16  # bytes
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class WarpAccess:
     """One load, store, atomic or asynchronous copy of a warp.
 
     `addresses` are bytes on the device or in the block's shared memory, one a lane, None where
-    the lane is idle; `start` is the address of the array's first element.
+    the lane is idle; `start` is the address of the array's first element; `widest`, the bytes a
+    lane that one instruction can take.
     """
 
     kind: str  # "load", "store", "atomic", "async copy"
@@ -35,6 +38,7 @@ class WarpAccess:
     nbytes: int
     addresses: tuple[int | None, ...]
     start: int
+    widest: int = WIDEST
 
     @property
     def lanes(self) -> list[tuple[int, int]]:
@@ -128,6 +132,7 @@ class _Finder(Follower):
                 for at, on in zip(offsets[self.lanes], active[self.lanes], strict=True)
             ),
             start,
+            widest_global(space) if space.kind == "global" else WIDEST,
         )
         raise Enough
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from wia_lab.simt.report import Report
 
 BANKS, WORD = 32, 4
-WIDEST = 16  # bytes that one instruction takes
 WIDTH, EDGE = 1000, 20
 
 
@@ -133,7 +132,7 @@ def _passes(access: WarpAccess) -> tuple[int, int]:
     table = np.zeros((1, 4), np.int64)
     offsets = np.array([at or 0 for at in access.addresses], np.int64)
     active = np.array([at is not None for at in access.addresses])
-    for part, width in pieces(offsets, access.nbytes, WIDEST):
+    for part, width in pieces(offsets, access.nbytes, access.widest):
         if access.kind == "atomic":
             compiled.atomic_banks(table, 0, 0, part, width, 0, active)
         else:

@@ -77,11 +77,7 @@ class Plot(Picture):
             self.figure().savefig(out, format="svg", transparent=True, metadata={"Date": None})
         text = out.getvalue()
         text = text[text.index("<svg") :].replace("#000000", "currentColor")
-        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        text = re.sub(r"<(metadata|style)\b.*?</\1>", "", text, flags=re.DOTALL)
         label = escape(str(self).splitlines()[0], quote=True)
-        return re.sub(
-            r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="[^"]*"',
-            rf'<svg role="img" aria-label="{label}" \1\2',
-            text,
-            count=1,
-        )
+        named = f'<svg role="img" aria-label="{label}" '
+        return re.sub(r' (width|height)="[^"]*pt"', "", text.replace("<svg ", named, 1), count=2)

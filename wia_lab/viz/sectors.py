@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from wia_lab.simt.counters import pieces
 from wia_lab.viz.access import WARP, Wanted, WarpAccess, find
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas
@@ -29,16 +32,21 @@ class SectorMap(Picture):
         Numbers of the sectors touched, in order: address // 32.
     used : int
         Distinct bytes that some lane asked for.
+    requests, asked : int
+        Instructions that the access takes, and the sectors that they ask for together: one asked
+        for twice counts twice.
     """
 
     access: WarpAccess
     sectors: tuple[int, ...]
     used: int
+    requests: int
+    asked: int
 
     @property
     def moved(self) -> int:
-        """Bytes that the sectors hold."""
-        return SECTOR * len(self.sectors)
+        """Bytes that the sectors asked for hold."""
+        return SECTOR * self.asked
 
     @property
     def wasted(self) -> int:
@@ -52,9 +60,11 @@ class SectorMap(Picture):
 
     def headline(self) -> str:
         """The figures in one line."""
-        count = len(self.sectors)
+        count, lanes = self.asked, len(self.access.lanes)
+        times = f" in {self.requests} requests" if self.requests > 1 else ""
         return (
-            f"{len(self.access.lanes)} lanes, {count} sector{'s' if count != 1 else ''}: "
+            f"{lanes} lane{'s' if lanes != 1 else ''}, "
+            f"{count} sector{'s' if count != 1 else ''}{times}: "
             f"{self.moved:,} bytes moved, {self.used:,} used, {self.wasted:,} wasted"
         )
 
@@ -183,9 +193,11 @@ def sectors(
     access = find(report, "global", Wanted(kind, array, line), block, warp, skip)
     if isinstance(access, str):
         return Sentence(access)
-    numbers: set[int] = set()
-    used: set[int] = set()
-    for _, at in access.lanes:
-        numbers.update(range(at // SECTOR, (at + access.nbytes - 1) // SECTOR + 1))
-        used.update(range(at, at + access.nbytes))
-    return SectorMap(access, tuple(sorted(numbers)), len(used))
+    used = {byte for _, at in access.lanes for byte in range(at, at + access.nbytes)}
+    firsts = np.array([at for _, at in access.lanes])
+    asked = [
+        {byte // SECTOR for at in part.tolist() for byte in (at, at + width - 1)}
+        for part, width in pieces(firsts, access.nbytes, access.widest)
+    ]
+    numbers = tuple(sorted({byte // SECTOR for byte in used}))
+    return SectorMap(access, numbers, len(used), len(asked), sum(map(len, asked)))

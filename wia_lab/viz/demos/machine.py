@@ -33,10 +33,13 @@ def schedule(gpu, batches, streams):
 ALLOCATORS = """\
 # any of these, or one of your own: what takes allocate(size) and free(block)
 def first_fit():
-    return memory.Heap("64GiB")
+    return memory.Heap("64GiB", fit="first")
+
+def best_fit():
+    return memory.Heap("64GiB", fit="best")
 
 def buddy():
-    return memory.Buddy("64GiB")
+    return memory.Buddy(memory.Heap("64GiB"), "16GiB")
 
 def pool():
     return memory.Pool(memory.Heap("64GiB"))
@@ -132,7 +135,7 @@ class HeapStepper(Demo):
     def __init__(self) -> None:
         self._known: tuple[Any, Any] = (None, None)
         step, row = stepper(10**6, 2000, "event")  # the trace says how many there are
-        names = ["first_fit", "buddy", "pool"]
+        names = ["first_fit", "best_fit", "buddy", "pool"]
         controls = {
             "event": step,
             "trace": choice(list(RECORDED), "kv_cache_serving", "trace"),

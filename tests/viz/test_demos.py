@@ -1,0 +1,167 @@
+"""Demos without a browser: their answers, the switch, live edits and hostile ones."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import ipywidgets as widgets
+import numpy as np
+import pytest
+
+from wia_lab import cuda, simulate
+from wia_lab.viz import demos
+from wia_lab.viz.demos import source
+from wia_lab.viz.demos.demo import Diagnosis
+from wia_lab.viz.picture import MOST_BYTES, Sentence
+
+
+@pytest.fixture(params=demos.__all__)
+def demo(request):
+    """Each demo, newly opened."""
+    return getattr(demos, request.param)()
+
+
+def every_value(control):
+    """Ends, middle and neighbours of a control's range."""
+    if isinstance(control, widgets.IntSlider):
+        middle = (control.min + control.max) // 2
+        return [control.min, control.min + control.step, middle, control.max]
+    if isinstance(control, widgets.Dropdown):
+        return [each[1] if isinstance(each, tuple) else each for each in control.options]
+    return [True, False] if isinstance(control, widgets.Checkbox) else []
+
+
+def test_every_control_gives_a_picture(demo):
+    """At every end of every control there is a picture, under 300 kB, and no diagnosis."""
+    assert not isinstance(demo.shown, (Diagnosis, Sentence))
+    for control in demo.controls.values():
+        for value in every_value(control):
+            control.value = value
+            assert not isinstance(demo.shown, (Diagnosis, Sentence)), (control.description, value)
+            assert len(demo._image.value) < MOST_BYTES
+            assert str(demo.shown).splitlines()[0][:40] in demo._twin.value.replace("&#x27;", "'")
+
+
+def test_predict_first_hides_the_answer(demo):
+    """With the switch on neither image nor text tells; Show does, and a change hides it again."""
+    answer = str(demo.shown)
+    demo.predict.value = True
+    assert demo._twin.value == ""
+    assert demo.question in demo._image.value
+    demo.reveal.click()
+    assert answer.splitlines()[-1][:30] in demo._twin.value
+    slider = next(each for each in demo.controls.values() if isinstance(each, widgets.IntSlider))
+    slider.value = slider.min if slider.value > slider.min else slider.max
+    assert demo._twin.value == ""
+
+
+BAD = {
+    "no Python": ("def read(:", "line 1: this is not Python yet"),
+    "no kernel": ("x = 1", "no kernel is defined here"),
+    "fails": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "unknown name": ("@cuda.jit\ndef k(o, a, s, t):\n    o[0] = foo", "name 'foo' is not defined"),
+    "race": ("@cuda.jit\ndef k(o, a, s, t):\n    o[0] = cuda.grid(1)", "race: line 3"),
+    "off its array": (
+        "@cuda.jit\ndef k(o, a, s, t):\n    o[cuda.grid(1) + 9] = 1",
+        "out-of-bounds",
+    ),
+    "too few parameters": ("@cuda.jit\ndef k(o):\n    o[0] = 1", "k takes 1 arguments (o)"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_kernel_gets_its_diagnosis_and_the_next_edit_a_picture(case):
+    """The diagnosis stands where the picture stood; the first kernel brings the picture back."""
+    text, said = BAD[case]
+    demo = demos.WarpExplorer()
+    good = str(demo.shown)
+    demo.editor.value = text
+    assert isinstance(demo.shown, Diagnosis)
+    assert said in str(demo.shown)
+    assert 'role="alert"' in demo._image.value
+    demo.reset.click()
+    assert str(demo.shown) == good
+
+
+def test_a_loop_without_end_is_stopped(monkeypatch):
+    """A presenter's endless loop holds the page for no longer than the demo's patience."""
+    monkeypatch.setattr(source, "PATIENCE", 0.2)
+    demo = demos.WarpExplorer()
+    demo.editor.value = "@cuda.jit\ndef k(o, a, s, t):\n    while True:\n        s += 1"
+    assert "still runs after 0.2 s" in str(demo.shown)
+
+
+def test_debugger_of_a_report():
+    """A report is walked: values are what NumPy gives for each lane."""
+
+    @cuda.jit
+    def square(out, a):
+        i = cuda.grid(1)
+        value = a[i] * a[i]
+        out[i] = value
+
+    a = np.arange(64.0)
+    report = simulate(square, 1, 64, np.zeros(64), a)
+    demo = demos.WarpDebugger(report)
+    demo.controls["warp"].value = 1
+    demo.controls["chosen"].value = ("value",)
+    demo.controls["step"].value = demo.controls["step"].max
+    [(name, values)] = demo.shown.values
+    assert name == "value"
+    assert values == tuple(a[32:] ** 2)
+    assert "32 active lanes" in str(demo.shown)
+
+
+def test_stream_demo_marks_a_schedule_that_does_not_wait():
+    """A download on a stream of its own reads what the kernel has yet to write."""
+    demo = demos.StreamTimeline()
+    text = demo.source.replace(
+        "gpu.download(stream, batch)", "gpu.download((stream + 1) % 3, batch)"
+    )
+    demo.editor.value = text
+    assert "hazard: down 0 on stream 1 reads" in str(demo.shown)
+    demo.editor.value = text.replace(
+        "        gpu.download", "        gpu.wait((stream + 1) % 3, stream)\n        gpu.download"
+    )
+    assert " 0 hazards" in str(demo.shown)
+
+
+def test_heap_demo_takes_an_allocator_typed_live():
+    """Allocators defined in the text are those to choose from; a full one says so."""
+    demo = demos.HeapStepper()
+    demo.editor.value = "def tiny():\n    return memory.Heap('1MiB')"
+    assert demo.controls["allocator"].options == ("tiny",)
+    assert "event " in str(demo.shown)
+    demo.editor.value = "def broken():\n    return 5"
+    assert "broken: AttributeError" in str(demo.shown)
+
+
+def test_topology_demo_refuses_a_machine_in_words():
+    """A name that says nothing gets the sentence of virtual_machine."""
+    demo = demos.TopologyDemo()
+    demo.controls["machine"].value = "3 small ones"
+    assert isinstance(demo.shown, Diagnosis)
+    demo.controls["machine"].value = "2xH100-nvlink"
+    assert "2 devices" in str(demo.shown)
+
+
+@pytest.mark.parametrize("kind", ["WarpExplorer", "BankExplorer", "TileStepper", "HeapStepper"])
+def test_dragging_a_slider_keeps_the_memory(kind):
+    """After a hundred changes the process holds no more than after the first hundred."""
+    demo = getattr(demos, kind)()
+    slider = next(each for each in demo.controls.values() if isinstance(each, widgets.IntSlider))
+
+    def drag():
+        for n in range(100):
+            slider.value = slider.min + n % max(min(slider.max - slider.min, 30), 1)
+        gc.collect()
+
+    drag()
+    tracemalloc.start()
+    drag()
+    before = tracemalloc.get_traced_memory()[0]
+    drag()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert after - before < 200_000
