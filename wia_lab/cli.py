@@ -22,6 +22,8 @@ COMMANDS = {
     "hint": "wia_lab.commands.progress:hint",
     "progress": "wia_lab.commands.progress:progress",
     "reset": "wia_lab.commands.progress:reset",
+    "submit": "wia_lab.commands.submit:submit",
+    "release": "wia_lab.commands.release:release",
     "grade": "wia_lab.commands.grade:grade",
     "build": "wia_lab.commands.build:build",
     "doctor": "wia_lab.commands.doctor:doctor",

@@ -128,7 +128,7 @@ def parse(data: bytes, name: str, order: tuple[int, float, str] = (0, 0.0, "")) 
     if not data.strip():
         raise Unreadable(f"{name} is empty")
     text, note = decode(data)
-    notes = (f"{name} is {note}",) if note else ()
+    notes: tuple[str, ...] = (f"{name} is {note}",) if note else ()
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:

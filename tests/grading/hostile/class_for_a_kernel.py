@@ -1,0 +1,4 @@
+# puzzle: start
+# status: refused
+class square:
+    py_func = None

@@ -1,0 +1,7 @@
+# puzzle: start
+# status: refused
+from wia_lab import cuda
+import numpy as np
+
+while True:
+    pass

@@ -1,0 +1,11 @@
+# puzzle: buddy-allocator
+# status: graded
+class BuddyAllocator:
+    def __init__(self, capacity, minimum):
+        self.capacity = capacity
+
+    def alloc(self, size):
+        return self.alloc(size)
+
+    def free(self, offset):
+        pass

@@ -1,0 +1,12 @@
+# puzzle: start
+# status: refused
+from os import *
+from wia_lab import cuda
+import numpy as np
+
+
+@cuda.jit
+def square(out, a):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]

@@ -1,0 +1,12 @@
+# puzzle: buddy-allocator
+# status: refused
+class BuddyAllocator:
+    def __init__(self, capacity, minimum):
+        self.capacity = capacity
+
+    def alloc(self, size):
+        import socket
+        return 0
+
+    def free(self, offset):
+        pass
