@@ -25,12 +25,15 @@ from wia_lab.hal.errors import (
     ForeignHandle,
     HalError,
     InvalidValue,
+    KernelError,
     NotReady,
     OutOfMemory,
     TimedOut,
     UnknownDevice,
 )
+from wia_lab.hal.kernel import Kernel, Parameter, compile_kernel
 from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.launch import LaunchConfig, launch_kernel, launch_kernel_async
 from wia_lab.hal.machine import Machine, open_machine
 from wia_lab.hal.ops.choice import Choice, Precision
 from wia_lab.hal.ops.convolution import ConvAlgorithm, ConvConfig, conv2d
@@ -79,7 +82,10 @@ __all__ = [
     "ForeignHandle",
     "HalError",
     "InvalidValue",
+    "Kernel",
+    "KernelError",
     "KernelStats",
+    "LaunchConfig",
     "Machine",
     "MatmulAlgorithm",
     "MatmulConfig",
@@ -87,6 +93,7 @@ __all__ = [
     "Migrations",
     "NotReady",
     "OutOfMemory",
+    "Parameter",
     "Part",
     "PeerBarrier",
     "Pool2dConfig",
@@ -103,6 +110,7 @@ __all__ = [
     "add",
     "batch_matmul",
     "batch_norm",
+    "compile_kernel",
     "concat",
     "contiguous",
     "conv2d",
@@ -113,6 +121,8 @@ __all__ = [
     "from_numpy",
     "full",
     "gelu",
+    "launch_kernel",
+    "launch_kernel_async",
     "matmul",
     "max",
     "mul",

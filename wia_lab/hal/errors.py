@@ -11,6 +11,7 @@ HalError
     AccessRefused      WRONG_MEMORY: memory of a kind, or a device, that the access cannot reach
     NotReady           NOT_READY: it has not happened yet
     DeviceBusy         EXCLUSIVE: another context has the device for itself
+    KernelError        KERNEL: text that is no kernel, or a kernel that cannot be compiled
 
 The sources name four codes and no numbers: 0 for success, then theirs in their order, then ours.
 """
@@ -43,6 +44,7 @@ class ErrorCode(IntEnum):
     WRONG_MEMORY = 8
     NOT_READY = 9
     EXCLUSIVE = 10
+    KERNEL = 11
 
     @property
     def text(self) -> str:
@@ -62,6 +64,7 @@ _TEXTS = {
     ErrorCode.WRONG_MEMORY: "memory that cannot be reached so",
     ErrorCode.NOT_READY: "not ready yet",
     ErrorCode.EXCLUSIVE: "the device is taken",
+    ErrorCode.KERNEL: "a kernel that cannot be compiled",
 }
 
 
@@ -153,6 +156,12 @@ class DeviceBusy(HalError):
     """A device that a context has for itself, or that others use already."""
 
     code = ErrorCode.EXCLUSIVE
+
+
+class KernelError(HalError):
+    """A kernel's text is outside the language, or what it says cannot be compiled."""
+
+    code = ErrorCode.KERNEL
 
 
 def _caller() -> tuple[str, int, str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab.cuda.policy import caller_site
-from wia_lab.hal.backends.base import Call, Span
+from wia_lab.hal.backends.base import Call, KernelLaunch, Span
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.errors import (
     AccessRefused,
@@ -118,6 +118,28 @@ class Stream:
             name or str(getattr(function, "__name__", "call")),
         )
         self._backend.call(self.handle, self.context.device.number, call, caller_site())
+
+    def launch(self, launch: KernelLaunch) -> None:
+        """Run a kernel whose arguments were checked; see `launch_kernel_async`.
+
+        Raises
+        ------
+        AccessRefused
+            As `submit`.
+        InvalidValue
+            For a launch beyond the device's limits.
+        """
+        self.check_open()
+        arguments = [
+            each if each.layout is None else replace(each, value=self._reached(each.value))
+            for each in launch.arguments
+        ]
+        self._backend.launch(
+            self.handle,
+            self.context.device.number,
+            replace(launch, arguments=arguments),
+            caller_site(),
+        )
 
     def operate(self, operation: Operation, inputs: Sequence[Memory], output: Memory) -> None:
         """Compute an operation on tensors, which lie in these parts of memory.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.hal.ops.operation import Operation
+    from wia_lab.hal.tensor_layout import Layout
     from wia_lab.timeline import Site
 
 
@@ -44,6 +45,29 @@ class Call:
     writes: Sequence[Span]
     seconds: float
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A number, or memory with the layout of an array inside it.
+
+    The HAL gives a part of a buffer, of which it makes a Span for the back end.
+    """
+
+    value: Any
+    layout: Layout | None  # None: `value` is a number
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """A kernel of `wia_lab.cuda` with how many threads it gets and its arguments."""
+
+    kernel: Any
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    arguments: Sequence[Argument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +123,9 @@ class Backend(Protocol):
 
     def call(self, stream: Any, device: int, call: Call, site: Site) -> None:
         """Call a function on the stream's turn."""
+
+    def launch(self, stream: Any, device: int, launch: KernelLaunch, site: Site) -> None:
+        """Launch a kernel on the stream's turn; refuse at once what the device would refuse."""
 
     def operate(
         self,

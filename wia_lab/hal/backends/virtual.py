@@ -16,6 +16,7 @@ import numpy as np
 from wia_lab.cuda import policy
 from wia_lab.hal.backends.base import Call, Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
+from wia_lab.hal.backends.virtual_launch import VirtualLaunch
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
 from wia_lab.hal.ops.cost import seconds
 from wia_lab.hal.ops.numerics import execute
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from wia_lab.hal.advice import Advice, Migrations
-    from wia_lab.hal.backends.base import Span
+    from wia_lab.hal.backends.base import KernelLaunch, Span
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.hal.ops.operation import Operation
 
@@ -68,6 +69,7 @@ class VirtualBackend:
             virtual_machine(specification) if isinstance(specification, str) else specification
         )
         self.timeline = Timeline()
+        self._found: list[Any] = []  # hazards inside kernels, not yet told
         self.name = self.machine.name
         self.device_count = len(self.machine.devices)
 
@@ -191,6 +193,28 @@ class VirtualBackend:
         )
         self.timeline.submit(stream, work)
 
+    def launch(self, stream: Stream, device: int, launch: KernelLaunch, site: Site) -> None:
+        """Interpret the kernel when its turn comes; its cost is how long it takes."""
+        made = VirtualLaunch(launch, self.machine.devices[device].sheet, stream.name, site)
+
+        def begin() -> Outcome:
+            waited = self._faults(device, made.reads, made.writes)
+            took = made.run()
+            self._found += made.hazards
+            return Outcome(waited + took)
+
+        work = Work(
+            launch.name,
+            engines=(self.machine.devices[device].compute,),
+            begin=begin,
+            action=made.land,
+            reads=_regions(made.reads),
+            writes=_regions(made.writes),
+            kind="kernel",
+            site=site,
+        )
+        self.timeline.submit(stream, work)
+
     def operate(
         self,
         stream: Stream,
@@ -304,8 +328,9 @@ class VirtualBackend:
         return (operation.end or 0) / 1e9 if operation else 0.0
 
     def _tell(self) -> None:
+        kernels, self._found = self._found, []
         found = [policy.as_hazard(each) for each in self.timeline.order.take()]
-        policy.judge(found, None)
+        policy.judge([*kernels, *found], None)
 
     def _route(self, target: Span, source: Span) -> Route:
         nodes = (source.storage.numa_node, target.storage.numa_node)
