@@ -105,8 +105,8 @@ class Topology(Picture):
 
     def _places(self) -> list[tuple[float, float]]:
         count = len(self.devices)
-        if count == 1:
-            return [(500.0, 220.0)]
+        if count <= 2:  # noqa: PLR2004 - side by side, above their host
+            return [(1000 * (i + 0.5) / count, 200.0) for i in range(count)]
         turns = [2 * math.pi * (i + 0.5) / count + math.pi / 2 for i in range(count)]
         return [(500 - 400 * math.sin(t - math.pi), 230 + 130 * math.cos(t)) for t in turns]
 

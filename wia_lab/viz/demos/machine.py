@@ -193,8 +193,10 @@ class TopologyDemo(Demo):
     def picture(self, **values: Any) -> Picture:
         machine = virtual_machine(values["machine"])
         count = len(machine.devices)
+        for name in ("source", "target"):
+            self.controls[name].max = count - 1
         source, target = min(values["source"], count - 1), min(values["target"], count - 1)
-        if source == target:
+        if source == target:  # nothing to copy: the links alone
             return topology(machine)
         copy = (source, target, values["mib"] * MIB)
         return topology(machine, copy=copy, staged=values["staged"])
