@@ -19,6 +19,7 @@ OUTPUTS_OF_A_BLOCK = {
     "conv-bn-relu-pool": (16, 16, 3),  # all filters
     "register-tiling": (64, 64),
     "reduction-softmax": (1,),  # a row
+    "pipeline": (1024,),
 }  # where a thread makes more than one
 
 

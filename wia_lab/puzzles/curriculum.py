@@ -17,6 +17,7 @@ from wia_lab.puzzles import (
     halo_convolution,
     memory_pool,
     peer_to_peer,
+    pipeline,
     reduction_softmax,
     register_tiling,
     start,
@@ -38,6 +39,7 @@ PUZZLES: dict[str, Puzzle] = {
         register_tiling,
         halo_convolution,
         async_convolution,
+        pipeline,
         reduction_softmax,
         conv_bn_relu_pool,
     )

@@ -71,6 +71,7 @@ class Flight:
     elements: Mapping[str, int]  # elements that copies brought, zero-filled ones included
     overlapped: Mapping[str, int]  # fetches overlapped
     alone: Mapping[str, int]  # fetches not overlapped
+    stored: int = 0  # elements stored to global memory while, in their block, a copy is in flight
 
 
 @dataclass(frozen=True)

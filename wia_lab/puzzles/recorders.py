@@ -58,6 +58,7 @@ class FlightRecorder(Listener):
         self.elements: Counter[str] = Counter()
         self.overlapped: Counter[str] = Counter()
         self.alone: Counter[str] = Counter()
+        self.stored = 0
 
     def on_chunk(self, chunk: Chunk) -> None:
         self.chunk = chunk
@@ -66,6 +67,9 @@ class FlightRecorder(Listener):
     def on_access(self, access: Access) -> None:
         if access.kind == "load" and access.space.kind == "global":
             self._count(access.space.name, access.active)
+        elif access.kind == "store" and access.space.kind == "global":
+            lanes = access.active.reshape(self.chunk.blocks, -1)
+            self.stored += int(lanes[self._in_flight_beside("")].sum())
 
     def on_async_copy(self, copy: AsyncCopy) -> None:
         self.copies[copy.number] = (copy.source.name, copy.active.copy())
@@ -98,7 +102,12 @@ class FlightRecorder(Listener):
         def renamed(counter: Counter[str]) -> dict[str, int]:
             return {to: counter[of] for of, to in names.items()}
 
-        return Flight(renamed(self.elements), renamed(self.overlapped), renamed(self.alone))
+        return Flight(
+            elements=renamed(self.elements),
+            overlapped=renamed(self.overlapped),
+            alone=renamed(self.alone),
+            stored=self.stored,
+        )
 
 
 class StepLimit(Listener):

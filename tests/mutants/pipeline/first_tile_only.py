@@ -1,0 +1,28 @@
+"""MUST GET: unwritten, cause first-tile-only. Makes one tile, as in puzzle 09."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+CONV_TILE_SIZE = 256
+KERNEL_SIZE = 5
+HALO_SIZE = KERNEL_SIZE // 2
+BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+TILES_PER_BLOCK = 4
+
+
+@cuda.jit
+def pipeline_convolution(out, signal, taps):
+    tiles = cuda.shared.array((2, BUFFER_SIZE), float32)
+    t = cuda.threadIdx.x
+    first = cuda.blockIdx.x * TILES_PER_BLOCK * CONV_TILE_SIZE
+    cuda.copy_dram_to_sram_async(tiles[0], signal, first - HALO_SIZE, BUFFER_SIZE)
+    cuda.cp_async_commit_group()
+    cuda.cp_async_wait_group(0)
+    cuda.syncthreads()
+    i = first + t
+    if i < out.size:
+        total = float32(0)
+        for k in range(KERNEL_SIZE):
+            total += tiles[0, t + k] * taps[k]
+        out[i] = total
