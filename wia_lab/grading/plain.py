@@ -16,13 +16,23 @@ from typing import Any
 import numpy as np
 
 from wia_lab.puzzles.host_puzzle import Reply
-from wia_lab.puzzles.puzzle import Diagnosis, Flight, Writers
+from wia_lab.puzzles.puzzle import Diagnosis, Flight, Shuffles, Writers
 from wia_lab.simt.counts import ArrayTraffic, Counts
 from wia_lab.simt.hazards.found import Hazard, Thread
 
 RECORDS: dict[str, Any] = {
     each.__name__: each
-    for each in (ArrayTraffic, Counts, Diagnosis, Flight, Hazard, Reply, Thread, Writers)
+    for each in (
+        ArrayTraffic,
+        Counts,
+        Diagnosis,
+        Flight,
+        Hazard,
+        Reply,
+        Shuffles,
+        Thread,
+        Writers,
+    )
 }
 """Every class that may come over the pipe."""
 

@@ -47,6 +47,7 @@ def kernel(facts: Any, answer: object, cases: Any) -> dict[str, Any]:
                 "arrays": dict(run.arrays),
                 "writers": dict(run.writers),
                 "flight": run.flight,
+                "shuffles": run.shuffles,
             }
         )
         if run.errors:

@@ -20,7 +20,7 @@ from wia_lab.grading.sandbox import Worker, WorkerDied
 from wia_lab.grading.slices import needed, used
 from wia_lab.puzzles import host_judge, judging
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, HostRun, Reply
-from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Run, Verdict, Writers
+from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Run, Shuffles, Verdict, Writers
 from wia_lab.simt.counts import Counts
 from wia_lab.simt.hazards.found import Hazard
 from wia_lab.workbook.places import notebooks_folder
@@ -162,6 +162,8 @@ def kernel_run(case: Case, data: Any) -> Run:
         raise TypeError("a hazard is none")
     if type(data["counters"]) is not Counts or type(data["flight"]) is not Flight:
         raise TypeError("counters are none")
+    if type(data["shuffles"]) is not Shuffles:
+        raise TypeError("shuffles are none")
     if not all(type(each) is Writers for each in writers.values()):
         raise TypeError("writers are none")
     return Run(
@@ -173,6 +175,7 @@ def kernel_run(case: Case, data: Any) -> Run:
         arrays=data["arrays"],
         writers=writers,
         flight=data["flight"],
+        shuffles=data["shuffles"],
     )
 
 
