@@ -19,7 +19,6 @@ from wia_lab.grading.course import Course, Worth
 from wia_lab.grading.layouts import collect
 from wia_lab.puzzles.curriculum import find
 
-TIMED = ("times",)
 WRONG_SQUARE = (
     "from wia_lab import cuda\n\n@cuda.jit\ndef square(out, a):\n    i = cuda.grid(1)\n"
     "    if i < out.size:\n        out[i] = a[i] + a[i]\n"
@@ -31,7 +30,7 @@ def contents(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and path.relative_to(out).parts[0] not in TIMED
+        if path.is_file() and path.relative_to(out).parts[0] != grade.TIMES
     }
 
 

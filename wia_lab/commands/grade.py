@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,13 +107,12 @@ def grade(
     else:
         grader = partial(pool.grade_all, jobs=jobs)
     count = len(set(plan.roster) | {each.student for each in collect(submissions)})
-    with click.progressbar(
-        length=count, label="grading", show_pos=True, file=click.get_text_stream("stderr")
-    ) as bar:
+    with click.progressbar(length=count, label="grading", show_pos=True, file=sys.stderr) as bar:
         rows = grade_class(plan, grader, bar.update)
     for row in rows:
         if row["status"] != "graded" or row["findings"]:
             said = "; ".join(row["findings"])
             click.echo(f"{row['student']}: {row['status']}{': ' if said else ''}{said}")
-    click.echo(f"{len(rows)} students graded with seed {plan.seed}: {out / 'gradebook.csv'}")
+    students = "1 student" if len(rows) == 1 else f"{len(rows)} students"
+    click.echo(f"{students} graded with seed {plan.seed}: {out / 'gradebook.csv'}")
     return 0

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from wia_lab.grading.pool import Grader, Task
 
 ABOUT = "grading.json"
+TIMES = "times"
+"""The one folder of results that differs from run to run."""
+
 ORDER = ("grader_error", "crashed", "timeout", "refused", "unreadable")
 
 
@@ -209,7 +212,7 @@ def finish(plan: Plan, record: dict[str, Any], result: dict[str, Any]) -> None:
         folder.mkdir(exist_ok=True)
         write_atomically(folder / f"{records.file_stem(record['student'])}.ipynb", notebook)
     if result["times"]:
-        folder = plan.out / "times"
+        folder = plan.out / TIMES
         folder.mkdir(exist_ok=True)
         path = folder / f"{records.file_stem(record['student'])}.json"
         write_atomically(path, json.dumps(result["times"]) + "\n")

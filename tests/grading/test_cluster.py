@@ -1,0 +1,72 @@
+"""A class on a Dask cluster: the same files, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+
+import pytest
+
+from wia_lab.errors import CannotRun
+from wia_lab.grading import cluster
+from wia_lab.grading.grade import TIMES
+
+distributed = pytest.importorskip("distributed")
+
+
+def contents(out):
+    """Return every file of the results that holds no time."""
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.relative_to(out).parts[0] != TIMES
+    }
+
+
+def pid_of_worker():
+    """Return the process that a task runs in."""
+    return os.getpid()
+
+
+@pytest.mark.filterwarnings("default")  # Dask's own shut-down warns of what this test killed
+def test_killed_worker_loses_nothing(made, tmp_path):
+    """A worker killed in mid-grading costs no student; the files are those of one machine."""
+    top = tmp_path / "in"
+    wrong = made.solution("start").replace("*", "+")
+    for number in range(12):
+        made.put(top / f"s{number:02d}", "start", wrong if number % 3 == 0 else None)
+    course = made.course("start")
+    made.grade(top, tmp_path / "one", course=course)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        victim = next(iter(client.run(pid_of_worker).values()))
+        killed = []
+
+        def grader(tasks):
+            for result in cluster.grade_all(tasks, local.scheduler_address):
+                if not killed:
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(victim)
+                yield result
+
+        rows = made.grade(top, tmp_path / "many", course=course, grader=grader)
+    assert killed
+    assert [row["total"] for row in rows] == [0, 2, 2] * 4
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+
+
+def test_no_scheduler_is_said(made, tmp_path, monkeypatch):
+    """An address where nobody answers is one sentence."""
+    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 1)
+    made.put(tmp_path / "in" / "a", "start")
+    with pytest.raises(CannotRun, match="no Dask scheduler answers"):
+        made.grade(
+            tmp_path / "in",
+            tmp_path / "out",
+            grader=partial(cluster.grade_all, scheduler="tcp://127.0.0.1:9"),
+        )
