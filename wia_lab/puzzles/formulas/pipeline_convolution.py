@@ -33,10 +33,16 @@ def _written(keep: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Filtered
     return formula
 
 
-def _same_tile_again(signal: np.ndarray, taps: np.ndarray) -> Filtered:
-    place = np.arange(signal.size)
-    first = place // OUTPUTS * OUTPUTS + place % CONV_TILE_SIZE
-    return {"out": reference(signal, taps)["out"][first]}
+def _from_tile(which: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Filtered]:
+    """Formula in which the tile of a block with number n holds the outputs of tile `which(n)`."""
+
+    def formula(signal: np.ndarray, taps: np.ndarray) -> Filtered:
+        place = np.arange(signal.size)
+        tile = which(place % OUTPUTS // CONV_TILE_SIZE)
+        source = place // OUTPUTS * OUTPUTS + tile * CONV_TILE_SIZE + place % CONV_TILE_SIZE
+        return {"out": reference(signal, taps)["out"][source]}
+
+    return formula
 
 
 def _blocks_one_tile_apart(signal: np.ndarray, taps: np.ndarray) -> Filtered:
@@ -69,7 +75,13 @@ SUSPECTS = (
         "same-tile-again",
         "every copy brings the block's first tile: that of tile n begins at "
         "first + n * CONV_TILE_SIZE - HALO_SIZE.",
-        _same_tile_again,
+        _from_tile(lambda n: 0 * n),
+    ),
+    Suspect(
+        "two-tiles-in-turn",
+        "the third and fourth tile hold the outputs of the first and second: each buffer is filled "
+        "once, and never again.",
+        _from_tile(lambda n: n % 2),
     ),
     Suspect(
         "blocks-one-tile-apart",
