@@ -52,6 +52,7 @@ from wia_lab.hal.ops.linear import MatmulAlgorithm, MatmulConfig, batch_matmul, 
 from wia_lab.hal.ops.pooling import Pool2dConfig, PoolType, batch_norm, pool2d
 from wia_lab.hal.ops.reductions import max, softmax, sum  # noqa: A004 - the standard's names
 from wia_lab.hal.ops.shaping import concat, reshape, slice, transpose  # noqa: A004 - as above
+from wia_lab.hal.pool import MemoryPool, PoolConfig, PoolStats
 from wia_lab.hal.profiler import KernelStats, Profiler, ProfilerConfig, ProfileReport
 from wia_lab.hal.recovery import run_safely
 from wia_lab.hal.stream import Event, Stream, StreamOptions
@@ -90,6 +91,7 @@ __all__ = [
     "MatmulAlgorithm",
     "MatmulConfig",
     "MemoryKind",
+    "MemoryPool",
     "Migrations",
     "NotReady",
     "OutOfMemory",
@@ -97,6 +99,8 @@ __all__ = [
     "Part",
     "PeerBarrier",
     "Pool2dConfig",
+    "PoolConfig",
+    "PoolStats",
     "PoolType",
     "Precision",
     "ProfileReport",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.context import Context
     from wia_lab.hal.device import Device
+    from wia_lab.hal.pool import MemoryPool
     from wia_lab.memory import Block
     from wia_lab.timeline import Site
 
@@ -33,6 +34,10 @@ class Buffer:
         Whose it is, of what kind, how long, and what messages call it.
     numa_node : int or None
         The socket near which host or pinned memory was asked for.
+    pool : MemoryPool or None
+        Whose memory it is.
+    storage : object
+        The back end's handle of the bytes, which a pool uses again.
     freed_at : Site or None
         Where it was closed.
     """
@@ -45,14 +50,19 @@ class Buffer:
         name: str,
         block: Block | None,
         numa_node: int | None = None,
+        *,
+        pool: MemoryPool | None = None,
+        storage: Any = None,
     ) -> None:
         self.context, self.kind, self.nbytes, self.name = context, kind, nbytes, name
         self.block = block  # of the device's memory, where the kind takes any
         self.freed_at: Site | None = None
         self.numa_node = numa_node
         self.number = 0  # the context counts its buffers
-        self._storage = context.backend.allocate(
-            nbytes, kind, context.device.number, name, numa_node
+        self.pool = pool
+        room = nbytes if block is None or pool is None else block.size
+        self.storage = storage or context.backend.allocate(
+            room, kind, context.device.number, name, numa_node
         )
 
     def __repr__(self) -> str:
@@ -145,7 +155,7 @@ class Buffer:
                 "last use"
             )
         end = self.nbytes if high is None else high
-        return Span(self._storage, self.kind, self.context.device.number, low, end)
+        return Span(self.storage, self.kind, self.context.device.number, low, end)
 
 
 class Part:

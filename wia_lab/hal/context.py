@@ -17,20 +17,20 @@ from wia_lab.hal.errors import (
     DeviceBusy,
     DeviceLost,
     InvalidValue,
-    OutOfMemory,
 )
+from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.stream import Event, Stream, StreamOptions
-from wia_lab.memory import Heap, Limit, format_size, parse_size
+from wia_lab.memory import Heap, Limit, parse_size
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from wia_lab.hal.backends.base import Backend
     from wia_lab.hal.device import Device
+    from wia_lab.hal.pool import MemoryPool
     from wia_lab.memory import Block
-
-HOLDERS_TOLD = 3
+    from wia_lab.timeline import Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,10 @@ class Context:
         Those that are open.
     memory_peak : int
         The most that `memory_in_use` has been; may be set back.
+    device_memory : wia_lab.memory.Limit
+        Of which its buffers and pools take theirs.
+    pools : list of MemoryPool
+        Those that are open.
     peers : set of int
         Devices whose memory its kernels were let reach.
     timeout : float or None
@@ -84,8 +88,9 @@ class Context:
         self.device, self.config = device, config or ContextConfig()
         self.backend: Backend = device.machine.backend
         self.streams: list[Stream] = []
-        self._buffers: dict[int, tuple[weakref.ref[Buffer], Block | None]] = {}
+        self._buffers: dict[int, tuple[weakref.ref[Buffer], Block | None, MemoryPool | None]] = {}
         self.peers: set[int] = set()
+        self.pools: list[MemoryPool] = []
         self.timeout = self.config.timeout
         self.is_closed = False
         self._process = os.getpid()
@@ -101,7 +106,7 @@ class Context:
             self._pool = self._reserved(size)
             source = Heap(self._pool.size)
         limit = self.config.memory_limit
-        self._memory = Limit(source, source.capacity if limit is None else limit)
+        self.device_memory = Limit(source, source.capacity if limit is None else limit)
         device.contexts.append(self)
 
     def __repr__(self) -> str:
@@ -123,25 +128,25 @@ class Context:
     @property
     def buffers(self) -> list[Buffer]:
         """Those that are open and that somebody still refers to, oldest first."""
-        found = (reference() for reference, _ in self._buffers.values())
+        found = (reference() for reference, _, _ in self._buffers.values())
         return [buffer for buffer in found if buffer is not None]
 
     @property
     def memory_limit(self) -> int:
         """Most bytes of device memory that its buffers may have together; may be set."""
-        return self._memory.limit
+        return self.device_memory.limit
 
     @memory_limit.setter
     def memory_limit(self, limit: int | str) -> None:
         size = parse_size(limit)
         if size < 1:
             raise InvalidValue(f"memory_limit is {limit!r}: give at least one byte")
-        self._memory.limit = size
+        self.device_memory.limit = size
 
     @property
     def memory_in_use(self) -> int:
         """Bytes of device memory that its buffers have."""
-        return self._memory.live
+        return self.device_memory.live
 
     def allocate(
         self,
@@ -169,15 +174,28 @@ class Context:
             raise InvalidValue(f"allocate({size!r}): a buffer has at least one byte")
         self._check_node(kind, numa_node)
         try:
-            block = self._memory.allocate(nbytes) if kind.on_device else None
+            block = self.device_memory.allocate(nbytes) if kind.on_device else None
         except errors.AllocatorError as error:
-            raise self._exhausted(nbytes, error) from error
+            raise exhausted(self, nbytes, error) from error
         self.memory_peak = max(self.memory_peak, self.memory_in_use)
         self._made += 1
         name = name or f"{kind.value} memory {self._made}"
-        buffer = Buffer(self, kind, nbytes, name, block, numa_node)
+        return self._entered(Buffer(self, kind, nbytes, name, block, numa_node), block)
+
+    def adopt(
+        self, nbytes: int, block: Block, pool: MemoryPool, *, name: str | None, storage: Any
+    ) -> Buffer:
+        """A buffer over a block of a pool of this context, for that pool to hand out."""
+        self.memory_peak = max(self.memory_peak, self.memory_in_use)
+        self._made += 1
+        name = name or f"pooled memory {self._made}"
+        kind = MemoryKind.DEVICE
+        made = Buffer(self, kind, nbytes, name, block, pool=pool, storage=storage)
+        return self._entered(made, block)
+
+    def _entered(self, buffer: Buffer, block: Block | None) -> Buffer:
         buffer.number = self._made
-        self._buffers[buffer.number] = weakref.ref(buffer), block
+        self._buffers[buffer.number] = weakref.ref(buffer), block, buffer.pool
         return buffer
 
     def free(self, buffer: Buffer) -> None:
@@ -192,24 +210,31 @@ class Context:
             raise InvalidValue(f"{buffer!r} is of {buffer.context!r}: free it there")
         if buffer.is_closed:
             raise Closed(f"{buffer.name} is freed twice, first on {buffer.freed_at}: free it once")
-        self._settle()
-        buffer.freed_at = caller_site()
+        if buffer.pool is None:
+            self.settle()
+        self.release(buffer, caller_site())
+
+    def release(self, buffer: Buffer, site: Site) -> None:
+        """Give a buffer back without a check or a wait; `site` is where it was freed."""
+        buffer.freed_at = site
         self._give_back(buffer.number)
 
     def collect(self) -> int:
-        """Free the buffers that nobody refers to any more; returns the bytes of device memory.
+        """Free the buffers that nobody refers to any more, and what pools keep; returns the bytes.
 
         A buffer that is dropped without `close` keeps its memory until then: a device may still be
         at work on it, which only a wait can tell.
         """
         self.check_open()
         gc.collect()
-        dropped = [number for number, (reference, _) in self._buffers.items() if not reference()]
+        dropped = [number for number, held in self._buffers.items() if not held[0]()]
         if dropped:
-            self._settle()
+            self.settle()
         before = self.memory_in_use
         for number in dropped:
             self._give_back(number)
+        for pool in self.pools:
+            pool.trim()
         return before - self.memory_in_use
 
     def wait_for(self, handle: Any, timeout: float | None) -> bool:
@@ -223,14 +248,17 @@ class Context:
             self.device.lost = error
             raise
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Let the host wait for all streams, whatever the context's timeout."""
         for stream in self.streams:
             self.wait_for(stream.handle, None)
 
     def _give_back(self, number: int) -> None:
-        _, block = self._buffers.pop(number)
-        if block is not None:
-            self._memory.free(block)
+        _, block, pool = self._buffers.pop(number)
+        if pool is not None and block is not None:
+            pool.give_back(block)
+        elif block is not None:
+            self.device_memory.free(block)
 
     # Streams, events, peers
 
@@ -285,7 +313,9 @@ class Context:
             self.abandon()
             return
         self.check_open()
-        self._settle()
+        self.settle()
+        for pool in list(self.pools):
+            pool.close()
         for buffer in self.buffers:
             buffer.freed_at = caller_site()
         for number in list(self._buffers):
@@ -300,6 +330,8 @@ class Context:
             stream.close()
         for buffer in self.buffers:
             buffer.freed_at = buffer.freed_at or caller_site()
+        for pool in list(self.pools):
+            pool.abandon()
         self._buffers.clear()
         self.device.contexts.remove(self)
         self.is_closed = True
@@ -345,26 +377,4 @@ class Context:
         try:
             return self.device.memory.allocate(size)
         except errors.AllocatorError as error:
-            raise self._exhausted(size, error) from error
-
-    def _exhausted(self, nbytes: int, error: errors.AllocatorError) -> OutOfMemory:
-        """What is left, who has the rest, and what to do."""
-        books = self.device.memory.statistics
-        holders = sorted(
-            (each for each in self.buffers if each.block is not None), key=lambda each: -each.nbytes
-        )
-        in_use = sum(each.nbytes for each in holders)
-        told = ", ".join(
-            f"{each.name} ({format_size(each.nbytes)})" for each in holders[:HOLDERS_TOLD]
-        )
-        return OutOfMemory(
-            f"{nbytes:,} bytes asked of {self.device!r}: {error}; this context has {in_use:,} "
-            f"bytes in use, the device {books.reserved_bytes:,} reserved, and its largest hole is "
-            f"{books.largest_free_bytes:,}; the biggest holders are {told or 'none'}",
-            requested=nbytes,
-            free=books.free_bytes,
-            largest_free=books.largest_free_bytes,
-            holders=tuple(
-                (each.block.offset, each.nbytes, each.name) for each in holders if each.block
-            ),
-        )
+            raise exhausted(self, size, error) from error
