@@ -43,7 +43,9 @@ class ContextConfig:
         Bytes, or text such as "1GiB", of device memory to reserve at once and to allocate from;
         without it each buffer takes its own.
     memory_limit : int, str or None
-        Most bytes of device memory that its buffers may have together.
+        Most bytes of device memory that its buffers may have together. Unified and managed memory
+        does not count: the standard's table (§3.5.1) gives only DEVICE the device as its place, and
+        pages that migrate can leave it.
     max_streams : int
         Most streams that are open at a time.
     exclusive : bool
