@@ -115,6 +115,31 @@ class Buffer:
         """
         return Part(self, 0, self.nbytes).host(dtype, access)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The processor, as DLPack numbers it: (1, 0); a virtual device has no number there."""
+        self._check_shared()
+        return (1, 0)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Its bytes for another library, without a copy; the host touches them now."""
+        self._check_shared()
+        return self.host().__dlpack__(**options)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Refused: memory of a virtual device has no address that CUDA knows."""
+        raise AccessRefused(
+            f"{self!r} is of the virtual machine {self.context.device.machine.name}, where CUDA "
+            "libraries reach nothing: give them a copy on the host"
+        )
+
+    def _check_shared(self) -> None:
+        if not self.kind.host_access:
+            raise AccessRefused(
+                f"{self!r} is memory of a virtual device, which no other library can reach: copy "
+                "it in a stream to host or pinned memory"
+            )
+
     def advise(self, advice: Advice, device: Device | None = None) -> None:
         """Say how unified memory will be used: by `device`, or without one by the host.
 
