@@ -46,11 +46,14 @@ class Page:
         cell = page.locator(".jp-CodeCell").first
         twin = page.locator(".widget-html pre.twin")
         for _ in range(8):  # while the page still arranges itself, it can lose a key
-            cell.locator(".cm-content").click()
-            page.keyboard.press("Control+Enter")
             with suppress(TooLong):
+                cell.locator(".cm-content").click(timeout=8000)
+                page.keyboard.press("Control+Enter")
                 twin.wait_for(state="attached", timeout=8000)
                 return
+            if page.locator(".jp-Dialog").count():  # such as: the kernel took long to start
+                print(name, page.locator(".jp-Dialog").first.inner_text())
+                page.locator(".jp-Dialog .jp-mod-accept").first.click()
         pytest.fail(f"{name} did not show")
 
     def twin(self):

@@ -62,14 +62,11 @@ def test_sliders_answer(browser, lab, tmp_path):
 @pytest.mark.slow
 def test_screenshots_on_a_dark_page(browser, lab, tmp_path):
     """Each demo is shown by JupyterLab's dark theme, for somebody to look at."""
+    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    (settings / "themes.jupyterlab-settings").write_text('{"theme": "JupyterLab Dark"}')
     page = browser.new_page(viewport={"width": 1280, "height": 1150})
     for name in pages.NOTEBOOKS:
         pages.Page(page, lab[1], name)
-        if page.locator('body[data-jp-theme-light="true"]').count():
-            page.get_by_role("menuitem", name="Settings").click()
-            page.get_by_role("menuitem", name="Theme", exact=True).hover()
-            page.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
-            page.locator('body[data-jp-theme-light="false"]').wait_for()
         page.screenshot(path=tmp_path / f"{name}-dark.png")
         assert page.locator('body[data-jp-theme-light="false"]').count() == 1
     page.close()
