@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -363,6 +364,6 @@ def _return_lines(function: Callable[..., Any]) -> set[int]:
     try:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):  # or text of another language
         return set()
     return {node.lineno + first - 1 for node in ast.walk(tree) if isinstance(node, ast.Return)}
