@@ -63,7 +63,7 @@ class BankMap(Picture):
     def drawing(self) -> str:
         """Lanes above, banks below; under each bank, the words that it must deliver in turn."""
         deepest = max((len(bank) for bank in self.words), default=0)
-        row = min(26.0, 420 / max(deepest, 1))
+        row = min(26.0, 240 / max(deepest, 1))
         canvas = Canvas(WIDTH, 280 + max(deepest * row, 30) + 40)
         canvas.text(EDGE, 22, self.access.what, size=17, bold=True)
         canvas.text(EDGE, 46, self.headline(), size=17)
@@ -77,7 +77,7 @@ class BankMap(Picture):
             )
         for number, bank in enumerate(self.words):
             x = EDGE + number * cell
-            canvas.rect(x + 1, below, cell - 2, 28, "w" if number in worst else "s")
+            canvas.rect(x + 1, below, cell - 2, 28, "h" if number in worst else "s")
             canvas.text(x + cell / 2, below + 20, number, size=15, anchor="middle")
             for lanes in (lanes for _, lanes in bank):
                 for lane in lanes:

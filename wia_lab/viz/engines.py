@@ -100,7 +100,7 @@ class EngineRows(Picture):
                 tip = f"{bar.name}, {bar.stream}: {bar.start:,} to {bar.end:,} ns"
                 canvas.rect(x, y, max(wide - 1, 1), 34, kind, tip)
                 if bar.hazardous:
-                    canvas.rect(x, y, max(wide - 1, 3), 34, "w")
+                    canvas.rect(x + 1, y + 1, max(wide - 3, 3), 32, "h")
                 fits = int((wide - 6) / 8.5)
                 if fits >= 3:
                     words = shortened(("! " if bar.hazardous else "") + bar.name, fits)

@@ -172,7 +172,7 @@ class HeapMap(Picture):
         canvas.image(left, top, wide, high, _png(_cells(history)))
         canvas.rect(left, top, wide, high, "s")
         x = left + wide * self.event / max(history.events, 1)
-        canvas.rect(x - 2, top - 4, 4, high + 8, "w")
+        canvas.line(x, top - 6, x, top + high + 6, "h")
         for part in (0, 0.5, 1):
             label = format_size(int(history.top * part))
             canvas.text(left - 6, top + high * (1 - part) + 5, label, size=13, anchor="end")

@@ -77,9 +77,12 @@ class Topology(Picture):
         for a, b, _, _, staged in self.pairs:
             if not staged:
                 thick = links[frozenset((a, b))][0].startswith("NVLink")
-                for shift in (-2, 2) if thick else (0,):
-                    (ax, ay), (bx, by) = places[a], places[b]
-                    canvas.line(ax, ay + shift, bx, by + shift)
+                (ax, ay), (bx, by) = places[a], places[b]
+                length = math.hypot(bx - ax, by - ay)
+                dx, dy = 2.5 * (by - ay) / length, 2.5 * (ax - bx) / length
+                for side in (-1, 1) if thick else (0,):
+                    x, y = side * dx, side * dy
+                    canvas.line(ax + x, ay + y, bx + x, by + y)
         if self.copy:
             self._way(canvas, places, hosts)
         for socket, (x, y) in hosts.items():
@@ -105,7 +108,7 @@ class Topology(Picture):
 
     def _places(self) -> list[tuple[float, float]]:
         count = len(self.devices)
-        if count <= 2:  # noqa: PLR2004 - side by side, above their host
+        if count <= 2:
             return [(1000 * (i + 0.5) / count, 200.0) for i in range(count)]
         turns = [2 * math.pi * (i + 0.5) / count + math.pi / 2 for i in range(count)]
         return [(500 - 400 * math.sin(t - math.pi), 230 + 130 * math.cos(t)) for t in turns]

@@ -124,7 +124,7 @@ class PhaseMap(Picture):
                             )
         for place, words in enumerate(self.told()):
             canvas.text(20, 396 + 24 * place, words, size=17)
-        words = "blue: read in this step; orange: written in it; grey: before"
+        words = "blue, darker: read in this step; orange, lighter: written in it; grey: before"
         canvas.text(20, 400 + 24 * len(self.told()), words, size=14)
         return canvas.render(self.headline())
 

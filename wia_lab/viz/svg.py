@@ -21,7 +21,8 @@ STYLE = f"""<style>
 .wia-picture .d {{ stroke: currentColor; fill: none; stroke-width: 1; stroke-dasharray: 4 3;
   opacity: .7; }}
 .wia-picture .f {{ fill: currentColor; opacity: .13; }}
-.wia-picture .w {{ stroke: {RED}; stroke-width: 4; fill: none; }}
+.wia-picture .w {{ stroke: {RED}; stroke-width: 6; fill: none; }}
+.wia-picture .h {{ stroke: currentColor; stroke-width: 4; fill: none; }}
 .wia-picture .a {{ fill: {BLUE}; }} .wia-picture .b {{ fill: {ORANGE}; }}
 .wia-picture .c {{ fill: {GREEN}; }} .wia-picture .r {{ fill: {RED}; }}
 .wia-picture table {{ border-collapse: collapse; color: inherit; font-size: 14px; }}
@@ -46,7 +47,7 @@ class Canvas:
     """An SVG drawing of `width` × `height` units; each method adds one element.
 
     `kind` names one of the style's classes: a, b, c, r (filled), f (faint), s (outline), d (dashed
-    outline), w (a warning's outline).
+    outline), h (thick outline), w (thick and red: a way).
     """
 
     def __init__(self, width: float, height: float) -> None:

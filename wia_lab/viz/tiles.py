@@ -113,7 +113,7 @@ class TileMap(Picture):
         canvas.text(
             20,
             top + 8,
-            "blue: read, in its own tile or once; orange: read in the halo; the number: times read",
+            "blue, darker: its own tile, or no halo; orange, lighter: the halo; the number: times read",
             size=15,
         )
         return canvas.render(str(self).splitlines()[0])
