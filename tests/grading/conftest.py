@@ -56,6 +56,23 @@ class Made:
         path.write_text(json.dumps(notebook), encoding="utf-8")
         return path
 
+    @classmethod
+    def put_class(cls, top: Path, puzzles: list) -> None:
+        """Write twelve students: from all right to nothing, with two who wrote the same."""
+        names = "Ada,Björn,Chloé,Dmitri,Eve the 2nd,Fatima,Goran,Hana,Ivo,Jun".split(",")
+        for number, student in enumerate(names):
+            for place, puzzle in enumerate(puzzles):
+                wrong = sorted((ROOT / "tests" / "mutants" / puzzle.id).glob("[!p]*.py"))
+                if wrong and (number * 7 + place * 3) % 10 < number - 1:
+                    source = wrong[(number + place) % len(wrong)].read_text()
+                    cls.put(top / student, puzzle.id, source)
+                elif (number + place) % 5 < 4:
+                    cls.put(top / student, puzzle.id)
+        copied = cls.solution("tiled-matmul").replace("total", "acc").replace("tile_a", "left")
+        cls.put(top / "Kofi", "tiled-matmul", copied)
+        cls.put(top / "Lena", "tiled-matmul", copied.replace("acc", "s"))
+        cls.put(top / "Lena", "start", '"""<script>document.title = "x"</script>"""\n')
+
     @staticmethod
     def course(*names: str) -> Course:
         """Return a course of some puzzles."""

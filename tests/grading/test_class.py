@@ -22,28 +22,10 @@ CHROMIUM = "/usr/bin/chromium"
 PUZZLES = [p for p in every() if (ROOT / "solutions" / f"{p.stem}.ipynb").exists()]
 
 
-def put_class(made, top: Path) -> None:
-    """Write twelve students: from all right to nothing, with two who wrote the same."""
-    for number, student in enumerate(
-        ("Ada", "Björn", "Chloé", "Dmitri", "Eve, the 2nd", "Fatima", "Goran", "Hana", "Ivo", "Jun")
-    ):
-        for place, puzzle in enumerate(PUZZLES):
-            wrong = sorted((MUTANTS / puzzle.id).glob("[!p]*.py"))
-            if wrong and (number * 7 + place * 3) % 10 < number - 1:
-                source = wrong[(number + place) % len(wrong)].read_text()
-                made.put(top / student, puzzle.id, source)
-            elif (number + place) % 5 < 4:
-                made.put(top / student, puzzle.id)
-    copied = made.solution("tiled-matmul").replace("total", "acc").replace("tile_a", "left")
-    made.put(top / "Kofi", "tiled-matmul", copied)
-    made.put(top / "Lena", "tiled-matmul", copied.replace("acc", "s"))
-    made.put(top / "Lena", "start", '"""<script>document.title = "x"</script>"""\n')
-
-
 @pytest.mark.slow
 def test_class_on_one_machine_and_its_pages(made, tmp_path):
     """Twelve students, nbval included; feedback and the view of the class open in a browser."""
-    put_class(made, tmp_path / "in")
+    made.put_class(tmp_path / "in", PUZZLES)
     out = Path(os.environ.get("CLASS_OUT", tmp_path / "out"))
     assert main(["grade", str(tmp_path / "in"), "-o", str(out), "--seed", "12"]) == 0
     csv = (out / "gradebook.csv").read_text(encoding="utf-8-sig")

@@ -11,6 +11,7 @@ import pytest
 from wia_lab.errors import CannotRun
 from wia_lab.grading import cluster
 from wia_lab.grading.grade import TIMES
+from wia_lab.puzzles.curriculum import PUZZLES
 
 distributed = pytest.importorskip("distributed")
 
@@ -57,6 +58,33 @@ def test_killed_worker_loses_nothing(made, tmp_path):
         rows = made.grade(top, tmp_path / "many", course=course, grader=grader)
     assert killed
     assert [row["total"] for row in rows] == [0, 2, 2] * 4
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # as above
+def test_class_on_a_cluster(made, tmp_path):
+    """Twelve students on all kernel puzzles, two workers, one killed: the files of one machine."""
+    puzzles = list(PUZZLES.values())
+    made.put_class(tmp_path / "in", puzzles)
+    course = made.course(*(puzzle.id for puzzle in puzzles))
+    made.grade(tmp_path / "in", tmp_path / "one", course=course)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        victims = list(client.run(pid_of_worker).values())[:1]
+
+        def grader(tasks):
+            for result in cluster.grade_all(tasks, local.scheduler_address):
+                while victims:
+                    os.kill(victims.pop(), signal.SIGKILL)
+                yield result
+
+        rows = made.grade(tmp_path / "in", tmp_path / "many", course=course, grader=grader)
+    assert len(rows) == 12
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
 
 

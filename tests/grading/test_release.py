@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import time
 
 import pytest
 
@@ -86,6 +88,29 @@ def test_grade_refuses(made, tmp_path, capsys, words, said):
     assert code in {2, 3}
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_killed_in_the_middle(made, tmp_path):
+    """After SIGKILL a second run has the first one's seed, and judges only who was not done."""
+    for number in range(4):
+        made.put(tmp_path / "in" / f"s{number}", "start")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "wia_lab", "grade", str(tmp_path / "in"), "-o", str(out)]
+    command += ["--puzzle", "start", "--no-nbval", "--jobs", "1"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        until = time.monotonic() + 60
+        while not list(out.glob("records/*.json")) and time.monotonic() < until:
+            time.sleep(0.02)
+        run.kill()
+    done = {path: path.stat().st_mtime_ns for path in out.glob("times/*.json")}
+    assert not (out / "gradebook.csv").exists()
+    seed = json.loads((out / "grading.json").read_text())["seed"]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    assert len(list(out.glob("records/*.json"))) == 4
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    book = json.loads((out / "gradebook.json").read_text())
+    assert book["seed"] == seed
+    assert [row["total"] for row in book["students"]] == [2, 2, 2, 2]
 
 
 @pytest.mark.slow
