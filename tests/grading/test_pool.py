@@ -1,0 +1,85 @@
+"""One machine: a pool whose processes may die, and a worker where bubblewrap is missing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from multiprocessing import active_children
+from pathlib import Path
+
+import click
+import pytest
+
+from wia_lab.errors import CannotRun
+from wia_lab.grading import pool, sandbox, student
+from wia_lab.grading.limits import Limits
+from wia_lab.grading.sandbox import STRONG, WEAK, Worker
+
+
+def tasks(made, count):
+    """Return the tasks of some students who answered `start`."""
+    for number in range(count):
+        yield {
+            "student": f"s{number}",
+            "attempt": 1,
+            "seed": "5",
+            "limits": Limits().plain(),
+            "confinement": sandbox.mode(),
+            "nbval": False,
+            "answers": {"start": made.solution("start")},
+        }
+
+
+def test_process_that_dies_costs_nobody(made):
+    """A process of the pool is killed; its student is judged by another."""
+    found = []
+    for result in pool.grade_all(tasks(made, 5), 2):
+        if not found:
+            os.kill(active_children()[0].pid, signal.SIGKILL)
+        found.append(result)
+    assert sorted(each["student"] for each in found) == [f"s{n}" for n in range(5)]
+    assert {each["puzzles"]["start"]["status"] for each in found} == {"graded"}
+
+
+def test_fault_of_the_grader_is_a_status(made, monkeypatch):
+    """A judge that raises gives its student grader_error, and no exception."""
+
+    def broken(*_):
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(student, "judge_answer", broken)
+    [result] = pool.grade_all(tasks(made, 1), 1)
+    assert result["puzzles"]["start"]["status"] == "grader_error"
+    assert result["puzzles"]["start"]["entries"] == []
+
+
+def test_without_bubblewrap(made, tmp_path):
+    """Resource limits alone give the same points, and the row says so."""
+    made.put(tmp_path / "in" / "mo", "start")
+    made.put(tmp_path / "in" / "mo", "buddy-allocator")
+    course = made.course("start", "buddy-allocator")
+    [row] = made.grade(tmp_path / "in", tmp_path / "out", confinement=WEAK, course=course)
+    assert row["total"] == row["possible"]
+    assert row["sandbox"] == WEAK
+
+
+def test_installed_package_is_covered(monkeypatch):
+    """Where this package stands inside the environment, the worker sees an empty folder there."""
+    try:
+        way = sandbox.mode(STRONG)
+    except CannotRun as error:
+        pytest.skip(str(error))
+    monkeypatch.setattr(sandbox, "PACKAGE", Path(click.__file__).parent)
+    command = [*sandbox.bubblewrap(sandbox.staged()), "ls", str(Path(click.__file__).parent)]
+    assert way == STRONG
+
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+
+
+def test_worker_that_cannot_start_is_no_students_fault(monkeypatch):
+    """A machine without a working Python in the sandbox is said in one sentence."""
+    monkeypatch.setattr(sandbox.sys, "executable", "/nowhere/python")
+    with Worker(WEAK) as worker, pytest.raises((CannotRun, OSError)):
+        worker.start()
