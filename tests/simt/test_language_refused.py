@@ -280,7 +280,7 @@ class TestInterrupt:
                 assert process.poll() is None
                 time.sleep(0.1)  # it is importing and compiling
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=120)
         finally:
             process.kill()
         assert output == "stopped True\n"
