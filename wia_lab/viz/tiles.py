@@ -113,7 +113,7 @@ class TileMap(Picture):
         canvas.text(
             20,
             top + 8,
-            "blue, darker: its own tile, or no halo; orange, lighter: the halo; the number: times read",
+            "blue, darker: its own tile, or no halo; orange, lighter: halo; the number: times read",
             size=15,
         )
         return canvas.render(str(self).splitlines()[0])
