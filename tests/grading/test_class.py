@@ -63,3 +63,18 @@ def test_every_known_answer_gets_what_its_gates_allow(puzzle):
             there = [(entry.name, entry.passed) for entry in found.verdict.entries]
             assert there == [(entry.name, entry.passed) for entry in desk.entries], path.name
             assert found.verdict.passed == read_promise(path).passes, path.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "puzzle", ["start", "tiled-matmul", "async-convolution", "buddy-allocator"]
+)
+def test_mutants_are_refused_on_twenty_seeds(puzzle):
+    """No wrong answer has the luck of its inputs."""
+    record = find(puzzle)
+    for path in sorted((MUTANTS / puzzle).rglob("*.py")):
+        answer = load_answer(path, record.function)
+        wanted = read_promise(path).passes
+        for seed in range(20):
+            found = judge(record, answer, seed=seed, on_hardware=False)
+            assert found.passed == wanted, (path.name, seed)
