@@ -155,6 +155,17 @@ class TestLines:
         assert row.active == (True,) * 26 + (False,) * 6
         assert f"{'#' * 26}{'.' * 6}  26 lanes" in str(picture)
 
+    def test_a_walk_has_its_last_step(self):
+        """A kernel of one line is walked in one step."""
+
+        @cuda.jit
+        def one_line(out):
+            out[cuda.threadIdx.x] = 1
+
+        picture = viz.divergence(simulate(one_line, 1, 4, np.zeros(4)))
+        assert [row.text for row in picture.rows] == ["out[cuda.threadIdx.x] = 1"]
+        assert "1 line in order, 1 of them by a part of its lanes" in str(picture)
+
 
 class TestTilesAndFlight:
     """What a block reads, and what runs while copies are under way."""
@@ -174,6 +185,16 @@ class TestTilesAndFlight:
         a = np.asfortranarray(np.zeros((3, 4), np.float32))
         picture = viz.tile(simulate(first_row, 1, 4, np.zeros(4, np.float32), a))
         assert picture.arrays[0][1].tolist() == [[1, 1, 1, 1], [0] * 4, [0] * 4]
+
+    def test_an_array_without_dimensions(self):
+        """Its one element is read once."""
+
+        @cuda.jit
+        def copy(out, a):
+            out[()] = a[()]
+
+        picture = viz.tile(simulate(copy, 1, 1, np.zeros(()), np.ones(())))
+        assert "a: 1 of 1 elements read, once each" in str(picture)
 
     def test_flight_tells_issue_and_wait(self):
         """Two loads of taps a warp run between the copies and their wait: two copies a warp."""

@@ -247,7 +247,8 @@ class Replay:
             self._rerun(tuple(map(_copy, self._args)), tracer)
         except Enough:
             return Walk(block, warp, start, tuple(tracer.steps), ended=False)
-        return Walk(block, warp, start, tuple(tracer.steps), ended=tracer.finish())
+        ended = tracer.finish()  # first: it adds the step that was still open
+        return Walk(block, warp, start, tuple(tracer.steps), ended=ended)
 
     def _require_arguments(self) -> None:
         if self._args is None:

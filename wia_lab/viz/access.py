@@ -88,6 +88,10 @@ class _Finder(Follower):
         inside = chunk.first_block <= self.block < chunk.first_block + chunk.blocks
         self.lanes = slice(first, first + WARP) if inside else slice(0)
 
+    def on_chunk_end(self, chunk: Chunk) -> None:  # noqa: ARG002 - a hook
+        if self.lanes != slice(0):
+            raise Enough  # the warp has ended
+
     def on_access(self, access: Access) -> None:
         self._see(
             access.kind, access.space, access.offsets, access.nbytes, access.active, access.site

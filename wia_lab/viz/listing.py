@@ -161,9 +161,9 @@ class Divergence(Picture):
     @property
     def headline(self) -> str:
         """The figures in one line."""
-        split = sum(not all(row.active) for row in self.rows)
+        split, count = sum(not all(row.active) for row in self.rows), len(self.rows)
         return (
-            f"warp {self.warp} of block {self.block}: {len(self.rows)} lines in order, "
+            f"warp {self.warp} of block {self.block}: {count} line{'s' if count != 1 else ''} in order, "
             f"{split} of them by a part of its lanes"
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.errors import WiaLabError
-from wia_lab.simt.stepping import Follower
+from wia_lab.simt.stepping import Enough, Follower
 from wia_lab.viz.access import hear
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas
@@ -39,6 +39,10 @@ class BlockTouches(Follower):
         inside = 0 <= place < chunk.blocks
         self.lanes = slice(place * chunk.stride, (place + 1) * chunk.stride) if inside else slice(0)
 
+    def on_chunk_end(self, chunk: Chunk) -> None:  # noqa: ARG002 - a hook
+        if self.lanes != slice(0):
+            raise Enough  # the block has ended
+
     def on_access(self, access: Access) -> None:
         if access.space.kind == "global":
             counts = self.reads if access.kind == "load" else self.writes
@@ -52,15 +56,15 @@ class BlockTouches(Follower):
     def _count(
         self, counts: dict[str, np.ndarray], space: Space, offsets: np.ndarray, active: np.ndarray
     ) -> None:
-        shape = space.shape or (1,)
+        shape, strides = space.shape or (1,), space.strides or (space.dtype.itemsize,)
         known = counts.setdefault(space.name, np.zeros(shape, np.int64))
         ours = offsets[self.lanes][active[self.lanes]]
         if not ours.size:
             return
         rest, index = ours - space.origin, [np.zeros(0, np.int64)] * len(shape)
-        for axis in sorted(range(len(shape)), key=lambda each: -abs(space.strides[each])):
-            index[axis] = rest // max(space.strides[axis], 1)
-            rest = rest - index[axis] * space.strides[axis]
+        for axis in sorted(range(len(shape)), key=lambda each: -abs(strides[each])):
+            index[axis] = rest // max(strides[axis], 1)
+            rest = rest - index[axis] * strides[axis]
         np.add.at(known, tuple(index), 1)
 
 
