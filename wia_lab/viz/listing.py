@@ -163,8 +163,8 @@ class Divergence(Picture):
         """The figures in one line."""
         split, count = sum(not all(row.active) for row in self.rows), len(self.rows)
         return (
-            f"warp {self.warp} of block {self.block}: {count} line{'s' if count != 1 else ''} in order, "
-            f"{split} of them by a part of its lanes"
+            f"warp {self.warp} of block {self.block}: "
+            f"{count} line{'s' if count != 1 else ''} in order, {split} of them by a part of its lanes"
         )
 
     def __str__(self) -> str:
@@ -172,9 +172,8 @@ class Divergence(Picture):
         for row in self.rows:
             lanes = "".join("#" if on else "." for on in row.active)
             times = f"  ×{row.times}" if row.times > 1 else ""
-            rows.append(
-                f"line {row.line:>3}  {lanes}  {sum(row.active):>2} lanes  {row.text}{times}"
-            )
+            count = sum(row.active)
+            rows.append(f"line {row.line:>3}  {lanes}  {count:>2} lanes  {row.text}{times}")
         return "\n".join([*rows, "and so on"] if self.more else rows)
 
     def drawing(self) -> str:
