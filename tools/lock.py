@@ -14,7 +14,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = {"base": (), "dev": ("dev", "grading", "demos"), "cuda12": ("cuda12",), "cuda13": ("cuda13",)}
+EXTRAS = {
+    "base": (),
+    "dev": ("dev", "grading", "demos"),
+    "cuda12": ("cuda12",),
+    "cuda13": ("cuda13",),
+}
 
 
 def compile_command(name: str, extras: tuple[str, ...], options: list[str]) -> list[str]:

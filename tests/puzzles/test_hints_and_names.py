@@ -77,7 +77,7 @@ class TestFind:
 
     def test_nothing_like_it(self):
         """A name like none lists all."""
-        with pytest.raises(UnknownPuzzleError, match="there are start, .*tiled-matmul, .*async-conv"):
+        with pytest.raises(UnknownPuzzleError, match="there are start, .*tiled-matmul"):
             find("xyzzy")
 
     @pytest.mark.parametrize("name", [6, None, ["tiled-matmul"]])

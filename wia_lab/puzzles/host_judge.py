@@ -39,9 +39,7 @@ def judge_host(puzzle: HostPuzzle, answer: object, *, seed: int) -> Verdict:
     return host_verdict(puzzle, runs, wrong)
 
 
-def host_verdict(
-    puzzle: HostPuzzle, runs: Sequence[HostRun], wrong: Diagnosis | None
-) -> Verdict:
+def host_verdict(puzzle: HostPuzzle, runs: Sequence[HostRun], wrong: Diagnosis | None) -> Verdict:
     """Judge what was played; `wrong` is why the answer is wrong, None if it is right so far."""
     from wia_lab.puzzles import judging  # noqa: PLC0415  judging comes here for host puzzles
 
