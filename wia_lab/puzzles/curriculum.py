@@ -21,6 +21,7 @@ from wia_lab.puzzles import (
     reduction_softmax,
     register_tiling,
     start,
+    three_levels,
     tiled_matmul,
 )
 
@@ -48,7 +49,7 @@ PUZZLES: dict[str, Puzzle] = {
 
 HOST_PUZZLES: dict[str, HostPuzzle] = {
     module.PUZZLE.id: module.PUZZLE
-    for module in (device_query, buddy_allocator, memory_pool, peer_to_peer)
+    for module in (device_query, three_levels, buddy_allocator, memory_pool, peer_to_peer)
 }
 """Every puzzle whose answer is a class on the host, in the same order."""
 
