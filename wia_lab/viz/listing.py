@@ -164,7 +164,8 @@ class Divergence(Picture):
         split, count = sum(not all(row.active) for row in self.rows), len(self.rows)
         return (
             f"warp {self.warp} of block {self.block}: "
-            f"{count} line{'s' if count != 1 else ''} in order, {split} of them by a part of its lanes"
+            f"{count} line{'s' if count != 1 else ''} in order, "
+            f"{split} of them by a part of its lanes"
         )
 
     def __str__(self) -> str:
