@@ -240,61 +240,65 @@ class TestLayouts:
         assert [(row["student"], row["status"]) for row in rows][-1] == ("zoe", "not_submitted")
 
 
+def without_ids(text, _):
+    """A notebook of an old Jupyter, whose cells have no ids."""
+    return re.sub(r'"id": "[^"]*", ', "", text).encode()
+
+
+def format_3(_, data):
+    """A notebook of nbformat 3, with worksheets."""
+    cells = [
+        {"cell_type": each["cell_type"], "input": "".join(each["source"]), "outputs": []}
+        for each in data["cells"]
+    ]
+    return json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode()
+
+
+def without_checks(_, data):
+    """A notebook whose check cells were deleted."""
+    cells = [each for each in data["cells"] if "check" not in each["id"]]
+    return json.dumps({**data, "cells": cells}).encode()
+
+
+ODD = {
+    "bom": lambda text, _: text.encode("utf-8-sig"),
+    "utf-16": lambda text, _: text.encode("utf-16"),
+    "no-ids": without_ids,
+    "no-kernelspec": lambda _, data: json.dumps({**data, "metadata": {}}).encode(),
+    "nbformat-3": format_3,
+    "reversed": lambda _, data: json.dumps({**data, "cells": data["cells"][::-1]}).encode(),
+    "no-check": without_checks,
+    "kernel": lambda _, data: json.dumps(
+        {**data, "metadata": {"kernelspec": {"name": "julia-1.9"}}}
+    ).encode(),
+}
+
+
 class TestKindness:
     """Honest students with odd files get all that they earned."""
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            lambda text, data: text.encode("utf-8-sig"),
-            lambda text, data: text.encode("utf-16"),
-            lambda text, data: re.sub(r'"id": "[^"]*", ', "", text).encode(),
-            lambda text, data: json.dumps({**data, "metadata": {}}).encode(),
-            lambda text, data: json.dumps(
-                {
-                    "nbformat": 3,
-                    "metadata": {},
-                    "worksheets": [
-                        {
-                            "cells": [
-                                {
-                                    "cell_type": c["cell_type"],
-                                    "input": "".join(c["source"]),
-                                    "outputs": [],
-                                }
-                                for c in data["cells"]
-                            ]
-                        }
-                    ],
-                }
-            ).encode(),
-            lambda text, data: json.dumps({**data, "cells": data["cells"][::-1]}).encode(),
-            lambda text, data: json.dumps(
-                {**data, "cells": [c for c in data["cells"] if "check" not in c["id"]]}
-            ).encode(),
-            lambda text, data: json.dumps(
-                {**data, "metadata": {"kernelspec": {"name": "julia-1.9"}}}
-            ).encode(),
-        ],
-        ids=[
-            "bom",
-            "utf-16",
-            "no-ids",
-            "no-kernelspec",
-            "nbformat-3",
-            "reversed",
-            "no-check",
-            "kernel",
-        ],
-    )
-    def test_full_marks(self, made, tmp_path, change):
-        """The answer is found and judged."""
-        path = made.put(tmp_path / "in" / "gil", "start")
-        text = path.read_text()
-        path.write_bytes(change(text, json.loads(text)))
-        path.rename(path.with_name("my homework.ipynb"))
-        [row] = made.grade(tmp_path / "in", tmp_path / "out", course=made.course("start"))
-        assert (row["total"], row["status"]) == (2, "graded")
+    def test_full_marks(self, made, tmp_path):
+        """Whatever became of the file, the answer is found and judged."""
+        for name, change in ODD.items():
+            path = made.put(tmp_path / "in" / name, "start")
+            text = path.read_text()
+            path.write_bytes(change(text, json.loads(text)))
+            path.rename(path.with_name("my homework.ipynb"))
+        rows = made.grade(tmp_path / "in", tmp_path / "out", course=made.course("start"))
+        found = {row["student"]: (row["total"], row["status"]) for row in rows}
+        assert found == dict.fromkeys(ODD, (2, "graded"))
+
+    def test_noise_around_an_answer(self, made, tmp_path):
+        """Prints, warnings and a broken answer to another puzzle cost nothing."""
+        loud = made.solution("buddy-allocator").replace(
+            "def alloc(self, size):", 'def alloc(self, size):\n        print("called", size)'
+        )
+        made.put(tmp_path / "in" / "nell", "buddy-allocator", loud)
+        made.put(tmp_path / "in" / "nell", "start", "def square(out, a:\n")
+        [row] = made.grade(tmp_path / "in", tmp_path / "out")
+        assert row["puzzles"]["buddy-allocator"]["points"] == 4
+        assert row["puzzles"]["start"]["status"] == "refused"
+        assert row["status"] == "partly_graded"
 
 
 class TestFiles:
