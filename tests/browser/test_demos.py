@@ -53,7 +53,8 @@ class Page:
                 return
             if page.locator(".jp-Dialog").count():  # such as: the kernel took long to start
                 print(name, page.locator(".jp-Dialog").first.inner_text())
-                page.locator(".jp-Dialog .jp-mod-accept").first.click()
+                with suppress(TooLong):  # it may have gone by itself
+                    page.locator(".jp-Dialog .jp-mod-accept").first.click(timeout=4000)
         pytest.fail(f"{name} did not show")
 
     def twin(self):
