@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -99,9 +100,8 @@ def break_files(made, top: Path) -> dict[str, str]:
     return said
 
 
-@pytest.fixture(scope="module")
-def graded(made, tmp_path_factory):
-    """The class, graded once: rows by student, the folder, and what each must be told."""
+def grade_hostile(made, tmp_path_factory):
+    """Grade the class; return rows by student, the folder, and what each must be told."""
     top = tmp_path_factory.mktemp("class")
     for student in GOOD:
         for puzzle in made.few:
@@ -120,7 +120,32 @@ def graded(made, tmp_path_factory):
     before = {path: path.read_bytes() for path in sorted((made.root / "solutions").glob("*.ipynb"))}
     rows = made.grade(top, out, jobs=2, limits=Limits(seconds=3, output_mib=4))
     assert before == {path: path.read_bytes() for path in before}
-    return {row["student"]: row for row in rows}, out, said, {row["student"]: row for row in alone}
+    return (
+        {row["student"]: row for row in rows},
+        str(out),
+        said,
+        {row["student"]: row for row in alone},
+    )
+
+
+@pytest.fixture(scope="module")
+def graded(made, tmp_path_factory):
+    """The class, graded once a run: the processes of pytest-xdist share the first one's result."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
+    shared = tmp_path_factory.getbasetemp().parent / f"hostile-{run}"
+    result = shared / "result.json"
+    try:
+        shared.mkdir()
+    except FileExistsError:
+        until = time.monotonic() + 300
+        while not result.exists() and run != "alone" and time.monotonic() < until:
+            time.sleep(0.1)
+    if run == "alone" or not result.exists():
+        text = json.dumps(grade_hostile(made, tmp_path_factory))
+        (shared / "part").write_text(text)
+        (shared / "part").replace(result)
+    rows, out, said, alone = json.loads(result.read_text())
+    return rows, Path(out), said, alone
 
 
 class TestAnswers:

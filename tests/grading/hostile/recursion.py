@@ -1,5 +1,5 @@
 # puzzle: buddy-allocator
-# status: graded
+# status: any
 class BuddyAllocator:
     def __init__(self, capacity, minimum):
         self.capacity = capacity
