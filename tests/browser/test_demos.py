@@ -40,6 +40,7 @@ class Page:
         from playwright.sync_api import expect
 
         self.page, self.expect = page, expect
+        expect.set_options(timeout=SECONDS * 1000)
         # One document a page: another demo's tab would stay in it
         page.goto(address.replace("/lab/", "/doc/").format(f"demos/{name}.ipynb"))
         page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
