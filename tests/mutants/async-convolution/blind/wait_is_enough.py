@@ -1,0 +1,30 @@
+"""WRONG: There is a wait and no barrier: own copies have landed, those of other threads are not
+published.
+"""
+
+from numba import float32
+
+from wia_lab import cuda
+
+CONV_TILE_SIZE = 256
+KERNEL_SIZE = 5
+HALO_SIZE = KERNEL_SIZE // 2
+BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+
+
+@cuda.jit
+def async_convolution(out, signal, taps):
+    tile = cuda.shared.array(BUFFER_SIZE, float32)
+    weights = cuda.shared.array(KERNEL_SIZE, float32)
+    t = cuda.threadIdx.x
+    start = cuda.blockIdx.x * CONV_TILE_SIZE
+    i = start + t
+    cuda.copy_dram_to_sram_async(tile, signal, start - HALO_SIZE, BUFFER_SIZE)
+    if t < KERNEL_SIZE:
+        weights[t] = taps[t]
+    cuda.async_copy_wait_all()
+    if i < out.size:
+        acc = float32(0)
+        for k in range(KERNEL_SIZE):
+            acc += tile[t + k] * weights[k]
+        out[i] = acc

@@ -1,0 +1,31 @@
+"""WRONG: A device whose largest free piece is exactly as large as the buffer is passed over."""
+
+from wia_lab import hal as wia
+
+
+class DeviceQuery:
+    """Chooses devices, opens contexts and places memory."""
+
+    def choose(self, machine, nbytes, needs):
+        good = []
+        for device in machine:
+            if device.memory.statistics.largest_free_bytes <= nbytes:
+                continue
+            if all(getattr(device.capabilities, need) for need in needs):
+                good.append(device)
+        if not good:
+            raise LookupError(f"no device has {nbytes} bytes and {needs}")
+        return min(good, key=lambda d: (-d.info.memory_bandwidth, len(d.contexts), d.number))
+
+    def open(self, device, nbytes, streams, timeout):
+        config = wia.ContextConfig(
+            memory_pool_size=nbytes, memory_limit=nbytes, max_streams=streams, timeout=timeout
+        )
+        return wia.Context(device, config)
+
+    def place(self, context, nbytes):
+        if context.device.capabilities.supports_unified_memory:
+            both = context.allocate(nbytes, wia.MemoryKind.UNIFIED)
+            return both, both
+        host = context.allocate(nbytes, wia.MemoryKind.PINNED)
+        return host, context.allocate(nbytes, wia.MemoryKind.DEVICE)

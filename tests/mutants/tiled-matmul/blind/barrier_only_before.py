@@ -1,0 +1,28 @@
+"""WRONG: The only barrier of a round stands before the loads, so products read cells that others
+are still loading.
+"""
+
+from numba import float32
+
+from wia_lab import cuda
+
+TILE = 16
+
+
+@cuda.jit
+def tiled_matmul(a, b, c):
+    tile_a = cuda.shared.array((TILE, TILE), float32)
+    tile_b = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    acc = float32(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        cuda.syncthreads()
+        ka = t * TILE + x
+        kb = t * TILE + y
+        tile_a[y, x] = a[row, ka] if row < a.shape[0] and ka < a.shape[1] else float32(0)
+        tile_b[y, x] = b[kb, column] if kb < b.shape[0] and column < b.shape[1] else float32(0)
+        for k in range(TILE):
+            acc += tile_a[y, k] * tile_b[k, x]
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = acc
