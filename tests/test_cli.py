@@ -26,7 +26,7 @@ OUTCOMES = [
         "",
         "there is no puzzle 'tiled-matmull': did you mean 'tiled-matmul'?",
     ),
-    ("reset 99", 2, "", "there is no puzzle '99': there are start, tiled-matmul"),
+    ("reset 99", 2, "", "there is no puzzle '99': there are start, first-kernel"),
     ("check no-such", 2, "", "there is no puzzle 'no-such'"),
     ("check a b", 2, "", "got unexpected extra argument (b): see wia-lab check --help"),
     ("check 6", 3, "", "no workbook in {here} nor {here}/my-notebooks: run wia-lab start first"),
