@@ -62,7 +62,7 @@ class Topology(Picture):
         return "\n".join([*rows, self.told()] if self.copy else rows)
 
     def drawing(self) -> str:
-        """Devices on a ring, hosts below; a thick line for NVLink, a thin one for PCIe."""
+        """Devices above their hosts; a thick line for NVLink, a thin one for PCIe."""
         canvas = Canvas(1000, 520)
         canvas.text(20, 24, self.machine, size=17, bold=True)
         if self.copy:
@@ -107,11 +107,23 @@ class Topology(Picture):
         )
 
     def _places(self) -> list[tuple[float, float]]:
-        count = len(self.devices)
-        if count <= 2:
-            return [(1000 * (i + 0.5) / count, 200.0) for i in range(count)]
-        turns = [2 * math.pi * (i + 0.5) / count + math.pi / 2 for i in range(count)]
-        return [(500 - 400 * math.sin(t - math.pi), 230 + 130 * math.cos(t)) for t in turns]
+        """Devices of a socket above their host: side by side, or on a ring of more than two."""
+        sockets = sorted({socket for _, socket in self.devices})
+        width = 1000 / len(sockets)
+        reach = width / 2 - 100
+        places = {}
+        for column, socket in enumerate(sockets):
+            middle = width * (column + 0.5)
+            members = [number for number, each in enumerate(self.devices) if each[1] == socket]
+            count = len(members)
+            for i, number in enumerate(members):
+                if count <= 2:
+                    places[number] = (middle + 0.625 * reach * (2 * i + 1 - count), 200.0)
+                else:
+                    turn = 2 * math.pi * (i + 0.5) / count + math.pi / 2
+                    x = middle - reach * math.sin(turn - math.pi)
+                    places[number] = (x, 230 + 130 * math.cos(turn))
+        return [places[number] for number in range(len(self.devices))]
 
     def _way(
         self,
