@@ -98,6 +98,67 @@ class TestReport:
             profiler.report()
 
 
+class TestAttached:
+    """`enable_profiling` of the standard's context configuration: a profiler of the context's."""
+
+    def watched(self, profiling: bool | wia.ProfilerConfig = True) -> wia.Context:
+        """A context on an H100 that is profiled."""
+        return wia.Context(wia.open_machine("1xH100")[0], wia.ContextConfig(profiling=profiling))
+
+    def test_from_its_making_to_its_end(self) -> None:
+        """What was still running when the context was closed is waited for, and counts."""
+        with self.watched() as context:
+            context.allocate(MIB)
+            context.create_stream().submit(nothing, seconds=2e-3, name="work")
+        assert context.profiler is not None
+        report = context.profiler.report()
+        assert report.kernel_time_ms == pytest.approx(2.0)
+        assert report.peak_memory_bytes == MIB
+        assert [(each.name, each.call_count) for each in report.kernel_stats] == [("work", 1)]
+
+    def test_a_stretch_alone(self) -> None:
+        """`with` begins anew and ends there: neither what came before nor after counts."""
+        with self.watched() as context:
+            assert context.profiler is not None
+            stream = context.create_stream()
+            stream.submit(nothing, seconds=4e-3)
+            stream.synchronize()
+            with context.profiler:
+                stream.submit(nothing, seconds=1e-3)
+            stream.submit(nothing, seconds=8e-3)
+        assert context.profiler.report().kernel_time_ms == pytest.approx(1.0)
+
+    def test_configured(self) -> None:
+        """What the configuration switches off is missing."""
+        with self.watched(wia.ProfilerConfig(memory_tracking=False)) as context:
+            pass
+        assert context.profiler is not None
+        assert context.profiler.report().peak_memory_bytes is None
+
+    def test_too_early(self) -> None:
+        context = self.watched()
+        assert context.profiler is not None
+        with pytest.raises(wia.NotReady, match="close its context before asking"):
+            context.profiler.report()
+
+    def test_device_lost(self) -> None:
+        """A context that ends with its device ends its profiler, and reports what was done."""
+        context = self.watched()
+        stream = context.create_stream()
+        stream.submit(nothing, seconds=3e-3)
+        stream.synchronize()
+        context.device.reset()
+        assert context.profiler is not None
+        assert context.profiler.report().kernel_time_ms == pytest.approx(3.0)
+
+    def test_off(self, context: wia.Context) -> None:
+        assert context.profiler is None
+
+    def test_refused(self) -> None:
+        with pytest.raises(wia.InvalidValue, match="profiling is 'yes': give True or a Prof"):
+            wia.ContextConfig(profiling="yes")
+
+
 class TestFiles:
     """JSON, and a trace that Perfetto opens."""
 

@@ -20,6 +20,7 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.profiler import Profiler, ProfilerConfig
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.memory import Heap, Limit, parse_size
 
@@ -52,6 +53,8 @@ class ContextConfig:
         Nobody else may have a context on the device meanwhile.
     timeout : float or None
         Seconds that a wait may take where the call names none; None waits for ever.
+    profiling : bool or ProfilerConfig
+        Watch the context from its making to its end with a profiler, `context.profiler`.
     """
 
     memory_pool_size: int | str | None = None
@@ -59,8 +62,11 @@ class ContextConfig:
     max_streams: int = 32
     exclusive: bool = False
     timeout: float | None = None
+    profiling: bool | ProfilerConfig = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.profiling, bool | ProfilerConfig):
+            raise InvalidValue(f"profiling is {self.profiling!r}: give True or a ProfilerConfig")
         if self.max_streams < 1:
             raise InvalidValue(f"max_streams is {self.max_streams}: a context needs at least one")
         if self.timeout is not None and not self.timeout > 0:
@@ -84,6 +90,8 @@ class Context:
         Devices whose memory its kernels were let reach.
     timeout : float or None
         As `ContextConfig.timeout`; may be set.
+    profiler : Profiler or None
+        Of a context made with `profiling`; `with context.profiler` watches that stretch alone.
     """
 
     def __init__(self, device: Device, config: ContextConfig | None = None) -> None:
@@ -110,6 +118,10 @@ class Context:
         limit = self.config.memory_limit
         self.device_memory = Limit(source, source.capacity if limit is None else limit)
         device.contexts.append(self)
+        self.profiler: Profiler | None = None
+        if profiling := self.config.profiling:
+            self.profiler = Profiler(self, profiling if profiling is not True else None)
+            self.profiler.begin()
 
     def __repr__(self) -> str:
         return f"<context on {self.device!r}{', closed' * self.is_closed}>"
@@ -328,6 +340,8 @@ class Context:
 
     def abandon(self) -> None:
         """Close without waiting and without giving memory back, as when the device was lost."""
+        if self.profiler is not None and self.profiler.is_running:
+            self.profiler.stop()
         for stream in list(self.streams):
             stream.close()
         for buffer in self.buffers:

@@ -94,7 +94,7 @@ class ProfileReport:
 
 
 class Profiler:
-    """Watches a context from `with` to its end; waits for the context's streams there."""
+    """Watches a context from `with`, or `begin`, to its end, where it waits for the streams."""
 
     def __init__(self, context: Context, config: ProfilerConfig | None = None) -> None:
         self.context, self.config = context, config or ProfilerConfig()
@@ -104,9 +104,7 @@ class Profiler:
         self._peak = 0
 
     def __enter__(self) -> Self:
-        self.context.check_open()
-        self.context.memory_peak = self.context.memory_in_use
-        self._begin, self._end = self.context.backend.now(), None
+        self.begin()
         return self
 
     def __exit__(
@@ -117,6 +115,21 @@ class Profiler:
     ) -> None:
         if kind is None:
             self.context.synchronize()
+        self.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self._begin is not None and self._end is None
+
+    def begin(self) -> None:
+        """Watch from now on, and forget what was seen before."""
+        self.context.check_open()
+        self.context.memory_peak = self.context.memory_in_use
+        self._begin, self._end = self.context.backend.now(), None
+
+    def stop(self) -> None:
+        """End here, without waiting: work that has not ended counts as far as it is known."""
         backend, device = self.context.backend, self.context.device.number
         self._end = backend.now()
         self._intervals = backend.intervals(device, self._begin or 0.0)
@@ -185,7 +198,8 @@ class Profiler:
 
     def _ended(self) -> list[Interval]:
         if self._end is None:
-            raise NotReady("the profiler has not ended: leave its `with` before asking for results")
+            way = "close its context" if self.context.profiler is self else "leave its `with`"
+            raise NotReady(f"the profiler has not ended: {way} before asking for results")
         return self._intervals
 
 
