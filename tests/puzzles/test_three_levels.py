@@ -68,7 +68,7 @@ class TestWay:
         """37 × 50 elements by blocks of 16 × 16: 4 blocks across and 3 down; nothing crosses."""
         facts = one(solution, "1xH100", ("own", (37, 29, 50), "spread"))
         [launch] = facts["launches"]
-        assert (launch["name"], launch["threads"]) == ("own_matmul", [64, 48])
+        assert (launch["name"], launch["threads"]) == ("own_matmul", [64, 48, 1])
         assert facts["operations"] == []
         assert facts["host_bytes"] == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.compiler import OPENING
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostRun, Reply
 
 Wrong = Diagnosis | None
+
+MOST_ELEMENTS = 64  # that a thread makes; more, and most of the device idles
+MOST_SPARE = 16  # times as many threads as blocks of 64 × 64 need
+BLOCK = 64
 
 CLOSER = {
     "never-zeroed": "Each sum starts from what lay in memory: empty does not zero. Start from 0.",
@@ -35,7 +40,7 @@ def diagnose(run: HostRun) -> Wrong:
     for step, reply, facts in zip(
         run.case.steps, run.replies[1:], run.facts["steps"], strict=False
     ):
-        for judge in (_stub, _raised, _hazard, _returned, _changed, _way, _values, _kept):
+        for judge in (_stub, _raised, _hazard, _returned, _changed, _way, _values, _threads, _kept):
             found = judge(run, step, reply, facts)
             if found is not None:
                 return found
@@ -79,6 +84,11 @@ def _raised(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     if "is not possible on" in reply.text:
         text += "\nAsk a.context.device.info.compute_capability before you name an algorithm."
         return _say(run, "refused", text, "not-on-this-device", reply.line)
+    if "is of type Tensor, which a kernel cannot take" in reply.text:
+        text += (
+            "\nTensors are launched on by wia.launch_kernel(kernel, launch, …), not in brackets."
+        )
+        return _say(run, "refused", text, "numba-launch", reply.line)
     if reply.error == "InvalidValue":
         return _say(run, "refused", text, "bad-call", reply.line)
     return _say(run, "crash", text, "crash", reply.line)
@@ -189,10 +199,13 @@ def _untouched(run: HostRun, step: Any, facts: Any) -> Wrong:
     row, column, count = facts["untouched"]
     text = f"{_called(step)}: {count:,} of {m * n:,} elements were never written, first [{row}, "
     text += f"{column}]."
-    if len(facts["launches"]) != 1:
-        return _say(run, "unwritten", text, "no-launch" if not facts["launches"] else "left-out")
+    if not facts["launches"]:
+        text += "\nThe machine recorded no launch: wia.launch_kernel(kernel, launch, …) makes one."
+        return _say(run, "unwritten", text, "no-launch")
+    if len(facts["launches"]) > 1:
+        return _say(run, "unwritten", text, "left-out")
     [launch] = facts["launches"]
-    x, y = launch["threads"]
+    x, y, _ = launch["threads"]
     text += f"\n{launch['name']} was launched with {x} × {y} threads, the result is {m} × {n}: "
     if not ((x >= n and y >= m) or (x >= m and y >= n)):
         text += "round the number of blocks up, or give global_size."
@@ -207,6 +220,24 @@ def _untouched(run: HostRun, step: Any, facts: Any) -> Wrong:
         return _say(run, "unwritten", text, "axes-swapped", launch["line"])
     text += "there are enough of them, so the kernel leaves elements out. Look at its guard."
     return _say(run, "unwritten", text, "left-out", launch["line"])
+
+
+def _threads(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
+    """Whether the launches have a number of threads that goes with the result."""
+    del reply
+    if step[0] != "own" or not facts["launches"]:
+        return None
+    _, (m, _, n), _ = step
+    threads = sum(math.prod(launch["threads"]) for launch in facts["launches"])
+    line = facts["launches"][0]["line"]
+    text = f"{_called(step)} launched {threads:,} threads for {m * n:,} elements: "
+    if threads * MOST_ELEMENTS < m * n:
+        text += "most of the device has nothing to do. Let a thread make one element."
+        return _say(run, "wrong-launch", text, "too-few-threads", line)
+    if threads > MOST_SPARE * math.prod(BLOCK * math.ceil(side / BLOCK) for side in (m, n)):
+        text += "count the blocks from the sizes, which are not always the same."
+        return _say(run, "wrong-launch", text, "too-many-threads", line)
+    return None
 
 
 def _kept(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:

@@ -106,7 +106,7 @@ class RecordingBackend(VirtualBackend):
             code = launch.kernel.py_func.__code__
             stub = code.co_firstlineno if "NotImplementedError" in code.co_names else None
             self.launches.append(
-                {"name": launch.name, "threads": threads[:2], "line": line, "stub": stub}
+                {"name": launch.name, "threads": threads, "line": line, "stub": stub}
             )
 
     def _tell(self) -> None:

@@ -1,4 +1,4 @@
-"""MUST GET: unwritten, line 33, cause grid-too-small. The same grid for every size, as in 3.1."""
+"""MUST GET: wrong-launch, line 33, cause too-many-threads. The same grid for all, as in 3.1."""
 
 from numba import float32
 
@@ -29,6 +29,6 @@ class ThreeLevels:
     def own(self, a, b):
         rows, columns = a.shape[0], b.shape[1]
         c = wia.empty(a.context, (rows, columns))
-        launch = wia.LaunchConfig(grid=(3, 3), block=(16, 16))
+        launch = wia.LaunchConfig(grid=(128, 128), block=(16, 16))
         wia.launch_kernel(wia.compile_kernel(own_matmul), launch, a, b, c)
         return c

@@ -1,0 +1,36 @@
+"""MUST PASS. A fixed grid, whose threads go on to further elements."""
+
+from numba import float32
+
+from wia_lab import cuda
+from wia_lab import hal as wia
+
+
+@cuda.jit
+def own_matmul(a, b, c):
+    first_column, first_row = cuda.grid(2)
+    columns, rows = cuda.gridsize(2)
+    for row in range(first_row, c.shape[0], rows):
+        for column in range(first_column, c.shape[1], columns):
+            total = float32(0)
+            for k in range(a.shape[1]):
+                total += a[row, k] * b[k, column]
+            c[row, column] = total
+
+
+class ThreeLevels:
+    def simple(self, a, b):
+        return wia.matmul(a, b)
+
+    def configured(self, a, b):
+        newer = a.context.device.info.compute_capability >= (8, 0)
+        algorithm = wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
+        config = wia.MatmulConfig(algorithm=algorithm, precision=wia.Precision.MIXED)
+        return wia.matmul(a, b, config=config)
+
+    def own(self, a, b):
+        rows, columns = a.shape[0], b.shape[1]
+        c = wia.empty(a.context, (rows, columns))
+        launch = wia.LaunchConfig(grid=(2, 2), block=(16, 16))
+        wia.launch_kernel(wia.compile_kernel(own_matmul), launch, a, b, c)
+        return c
