@@ -225,6 +225,7 @@ class _Interrupts(Listener):
 
 
 ENDLESS = """
+import signal
 import sys
 import numpy as np
 from wia_lab import cuda, simulate
@@ -235,6 +236,7 @@ def kernel(out):
         out[i] += 1
 
 out = np.asarray(np.memmap(sys.argv[1], np.int64, "r+"))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 try:
     simulate(kernel, 1, 64, out)
 except KeyboardInterrupt:
