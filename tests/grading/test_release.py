@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -121,10 +122,20 @@ def test_nbgrader_accepts_the_course(made, tmp_path):
     course = tmp_path / "course"
     assert main(["release", str(course), "--puzzle", "start", "--nbgrader"]) == 0
 
+    # nbgrader itself calls alembic by its bare name
+    path = os.pathsep.join((str(Path(NBGRADER).resolve().parent), os.environ["PATH"]))
+
     def nbgrader(*words):
-        return subprocess.run(
-            [NBGRADER, *words], cwd=course, capture_output=True, text=True, check=True
+        run = subprocess.run(
+            [NBGRADER, *words],
+            cwd=course,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": path},
         )
+        assert run.returncode == 0, run.stderr
+        return run
 
     nbgrader("generate_assignment", "wia-lab")
     made.put(course / "submitted" / "lea" / "wia-lab", "start")
