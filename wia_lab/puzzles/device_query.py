@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wia_lab import machines
-from wia_lab.puzzles.device_query_judging import diagnose
-from wia_lab.puzzles.device_query_playing import play
+from wia_lab.puzzles.device_query_judging import best, diagnose
+from wia_lab.puzzles.device_query_playing import GIB, play
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, Step
 from wia_lab.puzzles.puzzle import Gate
 
@@ -167,7 +167,10 @@ def _opened(run: Any) -> float:
 def _answered(run: Any) -> float:
     """Questions that got the right answer."""
     pairs = zip(run.case.steps, run.facts["steps"], strict=True)
-    return sum(step[0] == "choose" and facts["got"] == facts["want"] for step, facts in pairs)
+    return sum(
+        step[0] == "choose" and facts["got"] == best(facts["seen"], step[1] * GIB)
+        for step, facts in pairs
+    )
 
 
 def _asked(case: Any) -> float:

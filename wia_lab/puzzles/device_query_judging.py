@@ -27,10 +27,17 @@ def diagnose(run: HostRun) -> Wrong:
     return None
 
 
+def best(seen: list[dict[str, Any]], nbytes: int) -> int | None:
+    """Number of the device that must be chosen, None where none will do."""
+    fit = [number for number, each in enumerate(seen) if not _unfit(each, number, nbytes)[1]]
+    return min(fit, key=lambda n: (-seen[n]["bandwidth"], seen[n]["contexts"], n), default=None)
+
+
 def _choose(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     _, gib, needs = step
     what = f"choose(machine, {gib} GiB, {needs!r})"
-    want, got, seen = facts["want"], facts["got"], facts["seen"]
+    got, seen = facts["got"], facts["seen"]
+    want = best(seen, gib * GIB)
     if reply.error is not None and reply.error not in NONE_FITS:
         return _crash(run, what, reply)
     if facts["left"]:
@@ -46,35 +53,35 @@ def _choose(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
         return _say(run, "wrong-value", text, "no-device")
     if want is None:
         where = facts["returned"] if got is None else f"device {got}"
-        why = "" if got is None else f" {_unfit(seen[got], got)[0]}"
+        sentence, cause = ("", "none-fits") if got is None else _unfit(seen[got], got, gib * GIB)
+        why = f" {sentence}" if sentence else ""
         text = f"{what} returned {where}, but no device fits.{why} Raise LookupError."
-        return _say(
-            run, "accepted", text, "none-fits" if got is None else _unfit(seen[got], got)[1]
-        )
+        return _say(run, "accepted", text, cause)
     if got == want:
         return None
-    sentence, cause = _unfit(seen[got], got)
+    sentence, cause = _unfit(seen[got], got, gib * GIB)
     if not cause:
         sentence, cause = _worse(seen, got, want)
     text = f"{what} returned device {got}, and device {want} is the one. {sentence}"
     return _say(run, "wrong-choice", text, cause)
 
 
-def _unfit(device: Any, number: int) -> tuple[str, str]:
+def _unfit(device: Any, number: int, nbytes: int) -> tuple[str, str]:
     """Why a device cannot be used, and the cause; two empty texts where it can."""
-    if device["lacks"]:
-        return f"Device {number}, a {device['name']}, lacks {device['lacks'][0]}.", "lacks-it"
+    lacks = [name for name, able in device["able"].items() if not able]
+    if lacks:
+        return f"Device {number}, a {device['name']}, lacks {lacks[0]}.", "lacks-it"
     if device["seized"]:
         return f"Another context has device {number} for itself.", "seized"
-    if not device["size"]:
+    if device["size"] < nbytes:
         return f"Device {number}, a {device['name']}, has less memory in all.", "too-small"
-    if not device["free"]:
+    if device["free"] < nbytes:
         return (
             f"Device {number} has so much memory, but others have taken part of it: "
             "memory_size is what the sheet says, memory.statistics what is left.",
             "asks-the-sheet",
         )
-    if not device["largest"]:
+    if device["largest"] < nbytes:
         return (
             f"Device {number} has enough free memory, but in pieces: one buffer needs one hole, "
             "largest_free_bytes.",
@@ -99,12 +106,11 @@ def _worse(seen: Any, got: int, want: int) -> tuple[str, str]:
 def _open(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     _, number, gib, streams, timeout = step
     what = f"open(device {number}, {gib} GiB, {streams} streams, {timeout} s)"
-    if facts["expected"]:
-        if reply.error in facts["expected"]:
+    expected = _must_raise(facts["seen"], gib * GIB)
+    if expected:
+        if reply.error == expected:
             return None
-        text = (
-            f"{what} {_did(reply, facts)}, but must raise {facts['expected'][0]}, as Context does."
-        )
+        text = f"{what} {_did(reply, facts)}, but must raise {expected}, as Context does."
         return _say(run, "accepted", text, "not-reserved")
     if reply.error is not None:
         return _refused(run, what, reply)
@@ -112,6 +118,13 @@ def _open(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
         text = f"{what} returned {facts['returned']}: return a context that is open."
         return _say(run, "wrong-value", text, "no-context")
     return _limits(run, step, what, facts)
+
+
+def _must_raise(device: Any, nbytes: int) -> str | None:
+    """The error that Context raises for so much memory of a device; None where it opens."""
+    if device["seized"]:
+        return "DeviceBusy"
+    return "OutOfMemory" if device["largest"] < nbytes else None
 
 
 def _refused(run: HostRun, what: str, reply: Reply) -> Diagnosis:
