@@ -199,9 +199,12 @@ FRAMES = frozenset(
         "savetxt",
         "genfromtxt",
         "f2py",
+        *["sys", "os", "builtins", "inspect", "importlib", "subprocess", "gc", "ctypes", "posix"],
+        *["modules", "settrace", "setprofile", "runstring", "testing", "_private", "_core"],
+        *["backend", "_backend", "crossings", "ag_await", "gi_yieldfrom", "cr_await"],
     ]
 )
-"""Attributes that lead out of the answer: to frames, to the file system, to foreign code."""
+"""Attributes that lead out of the answer: to frames, modules, files, foreign code, the records."""
 
 
 def imports(*, host: bool) -> dict[str, frozenset[str] | None]:

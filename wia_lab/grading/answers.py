@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wia_lab.grading.layouts import copy_of
+from wia_lab.grading.refusal import Refused, parse
 from wia_lab.grading.verdicts import official_cells
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 ANSWER = "answer"
 MARKERS = re.compile(r"NBVAL_\w+|raises-exception|skip-execution|otter_ignore|nbval-[\w-]+")
-MAGIC = re.compile(r"^\s*[%!]", re.MULTILINE)
+MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ def defines(source: str, name: str) -> bool:
     if name not in source:
         return False
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse(source)
+    except Refused:
         return re.search(rf"^(def|class)\s+{re.escape(name)}\b", source, re.MULTILINE) is not None
     return any(
         isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name == name

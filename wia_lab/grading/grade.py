@@ -137,7 +137,7 @@ def tasks_of(
             )
             record["keys"][name] = key
             kept = old.get(name)
-            usable = kept and kept.get("key") == key and kept["status"] != "grader_error"
+            usable = records.is_verdict(kept) and kept["key"] == key
             if usable and each.student not in plan.regrade:
                 record["puzzles"][name] = kept
             else:

@@ -16,7 +16,7 @@ from wia_lab.workbook.files import write_atomically
 if TYPE_CHECKING:
     from wia_lab.grading.course import Course
 
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
+DANGEROUS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 OVERRIDES = "overrides.csv"
 STATUSES = (
     "graded",
@@ -33,7 +33,7 @@ STATUSES = (
 
 def safe(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula."""
-    if isinstance(value, str) and value.startswith(DANGEROUS):
+    if isinstance(value, str) and value.lstrip().startswith(DANGEROUS):
         return f"'{value}"
     return value
 

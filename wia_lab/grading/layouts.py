@@ -56,7 +56,8 @@ def collect(folder: Path) -> list[Handed]:
 
 
 def _of(found: dict[str, Handed], student: str) -> Handed:
-    name = unicodedata.normalize("NFC", student.strip()) or "unnamed"
+    written = student.encode("utf-8", "backslashreplace").decode()  # names in no encoding
+    name = unicodedata.normalize("NFC", written.strip()) or "unnamed"
     return found.setdefault(name, Handed(name))
 
 
@@ -77,7 +78,9 @@ def _folder(path: Path, found: dict[str, Handed]) -> None:
 def _take(handed: Handed, path: Path, top: Path) -> None:
     name = path.name
     if name == "timestamp.txt":
-        handed.when = timestamp(path)
+        # The latest of several: one that a student sent along makes nothing earlier
+        times = [handed.when, timestamp(path)]
+        handed.when = max((time for time in times if time is not None), default=None)
     elif path.suffix.lower() in ENDINGS and name not in {".wia-lab.json", "package.json"}:
         number = ATTEMPT.search(str(path.relative_to(top).parent))
         handed.files.append((path, int(number[1]) if number else copy_of(path.stem)[1]))

@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 import nbformat
 
 from wia_lab.grading.entry import VERDICT
+from wia_lab.grading.refusal import LONGEST
 from wia_lab.workbook import catalogue, form
 from wia_lab.workbook.files import write_atomically
 
@@ -35,7 +36,7 @@ def notebook_of(
         puzzle = catalogue.find(puzzle_id)
         title = f"# {puzzle.number:02d} {puzzle.title}"
         cells.append(nbformat.v4.new_markdown_cell(title, id=f"title-{puzzle_id}"))
-        answer = f"answer = {sources.get(puzzle_id, '')!r}"
+        answer = f"answer = {sources.get(puzzle_id, '')[:LONGEST]!r}"
         cells.append(nbformat.v4.new_code_cell(answer, id=f"answer-{puzzle_id}"))
         for number, (name, _, _) in enumerate(result["entries"]):
             checks.append((puzzle_id, name))

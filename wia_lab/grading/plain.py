@@ -37,6 +37,9 @@ RECORDS: dict[str, Any] = {
 """Every class that may come over the pipe."""
 
 DEEPEST = 40
+MOST_KEYS = 1000
+"""Entries of a mapping or set: keys chosen to collide cost the reader their square."""
+
 SCALARS = (bool, int, float, str, type(None))
 SEQUENCES: dict[type[Any], str] = {tuple: "t", list: "l", frozenset: "f"}
 MAPPINGS = (dict, Counter, MappingProxyType)
@@ -92,6 +95,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return value
     if depth > DEEPEST:
         return ["o", "deeply nested"]
+    if kind in (frozenset, *MAPPINGS) and len(value) > MOST_KEYS:
+        return ["o", f"large {kind.__name__}"]
     if kind in SEQUENCES:
         return [SEQUENCES[kind], *(encode(item, depth + 1) for item in value)]
     if kind in MAPPINGS:
@@ -122,6 +127,8 @@ def decode(value: Any) -> Any:
         return tuple(decode(item) for item in rest)
     if tag == "l":
         return [decode(item) for item in rest]
+    if tag in {"f", "d"} and len(rest) > MOST_KEYS:
+        raise PlainError(f"the reply holds a mapping or set of {len(rest):,} entries")
     if tag == "f":
         return frozenset(decode(item) for item in rest)
     if tag == "d":

@@ -34,7 +34,21 @@ def load(out: Path, student: str) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     usable = isinstance(data, dict) and data.get("version") == VERSION
+    usable = usable and isinstance(data.get("puzzles"), dict)
     return data if usable and data.get("student") == student else {}
+
+
+def is_verdict(kept: Any) -> bool:
+    """Whether what a record holds of a puzzle is a verdict that stands."""
+    if not isinstance(kept, dict) or not {"key", "diagnosis", "notes"} <= set(kept):
+        return False
+    entries = kept.get("entries")
+    return (
+        isinstance(kept.get("status"), str)
+        and kept["status"] != "grader_error"
+        and isinstance(entries, list)
+        and all(isinstance(each, list) and len(each) == 3 for each in entries)
+    )
 
 
 def save(out: Path, record: dict[str, Any]) -> None:

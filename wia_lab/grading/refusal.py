@@ -11,11 +11,12 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from wia_lab.grading import allowed
+from wia_lab.grading import allowed, origins
 from wia_lab.puzzles.puzzle import Diagnosis
 
 LONGEST = 200_000  # characters of an answer
 SIGNATURE = re.compile(r"[A-Za-z_]\w*")
+SIGNS = re.compile(r"[A-Za-z0-9_\[\](),: ]*")  # Python reads many other letters as these
 CONSTANT = (
     ast.Constant,
     ast.Name,
@@ -78,14 +79,27 @@ def parse(source: str) -> ast.Module:
 def refuse(source: str, *, host: bool) -> Diagnosis | None:
     """Say why an answer is not accepted; None where nothing speaks against it."""
     try:
-        for statement in parse(source).body:
+        tree = parse(source)
+        for statement in tree.body:
             _top_level(statement, host=host)
+        if not host:
+            _only_types_are_called(tree)
     except Refused as fault:
         where = "" if fault.line is None else f"line {fault.line}: "
         return Diagnosis(fault.kind, f"{where}{fault}", fault.line)
     except RecursionError:
         return Diagnosis("refused", "the answer is nested too deeply to be read")
     return None
+
+
+def _only_types_are_called(tree: ast.Module) -> None:
+    called = origins.foreign_call(tree)
+    if called is not None:
+        raise Refused(
+            f"{_shown(called)} is called when the cell is read, and is no type or jit as imported "
+            "from wia_lab, numba, numpy or math",
+            called,
+        )
 
 
 def _top_level(statement: ast.stmt, *, host: bool) -> None:
@@ -145,7 +159,7 @@ def _constant(value: ast.AST) -> None:
             if not isinstance(node, ast.Pow):
                 raise Refused(f"`{_shown(value)}` is no constant", value)
         elif isinstance(node, ast.Attribute):
-            _attribute(node)
+            _attribute(node.attr, node)
         elif isinstance(node, ast.Name) and node.id.startswith("__"):
             raise Refused(f"{node.id} may not be used in an answer", node)
     _small(value)
@@ -192,8 +206,10 @@ def _decorator(node: ast.expr, decorators: frozenset[str]) -> None:
 def _signature(node: ast.Constant) -> None:
     """Numba evaluates a signature given as text: it may hold the names of types alone."""
     words = SIGNATURE.findall(str(node.value))
-    if any(word not in allowed.NUMBERS and word != "readonly" for word in words):
-        raise Refused(f"the signature {node.value!r} names something that is no type", node)
+    foreign = any(word not in allowed.NUMBERS and word != "readonly" for word in words)
+    if foreign or SIGNS.fullmatch(str(node.value)) is None:
+        shown = repr(node.value)[:60]
+        raise Refused(f"the signature {shown} names something that is no type", node)
 
 
 def _class(node: ast.ClassDef) -> None:
@@ -227,8 +243,11 @@ def _inside(node: ast.AST, *, host: bool) -> None:
         case ast.ImportFrom(module=module, names=names, level=level):
             for alias in names:
                 _import("." * level + (module or ""), alias.name, node, host=host)
-        case ast.Attribute():
-            _attribute(node)
+        case ast.Attribute(attr=name):
+            _attribute(name, node)
+        case ast.MatchClass(kwd_attrs=names):  # reads attributes too
+            for name in names:
+                _attribute(name, node)
         case ast.Name(id=name):
             _name(name, node, host=host)
         case ast.FunctionDef() if host:
@@ -249,8 +268,7 @@ def _name(name: str, node: ast.Name, *, host: bool) -> None:
         raise Refused(f"{name} may not be used in an answer", node)
 
 
-def _attribute(node: ast.Attribute) -> None:
-    name = node.attr
+def _attribute(name: str, node: ast.AST) -> None:
     if name in allowed.FRAMES or (name.startswith("__") and name not in allowed.DUNDERS):
         raise Refused(f"the attribute {name} may not be used in an answer", node)
 
@@ -263,5 +281,8 @@ def _dotted(node: ast.expr) -> str:
 
 def _shown(node: ast.AST) -> str:
     """The source of a node, cut."""
-    text = " ".join(ast.unparse(node).split())
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except ValueError:  # a number of more digits than Python writes
+        return "a number of too many digits"
     return text if len(text) <= 60 else f"{text[:57]}…"

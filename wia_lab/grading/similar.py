@@ -8,6 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 
+from wia_lab.grading.refusal import Refused, parse
+
 HASHES, BANDS = 32, 8
 SHINGLE = 5  # consecutive nodes of the syntax tree
 FEWEST = 60  # nodes of an answer; shorter ones are alike by nature
@@ -37,8 +39,8 @@ class Pair:
 def sketch(student: str, source: str) -> Sketch | None:
     """Return the sketch of an answer; None where it is no Python or too short to tell."""
     try:
-        nodes = normalised(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = normalised(parse(source))
+    except (Refused, ValueError, RecursionError):
         return None
     if len(nodes) < FEWEST:
         return None

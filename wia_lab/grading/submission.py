@@ -7,12 +7,19 @@ import json
 import os
 import stat
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 LARGEST = 20 << 20
 """Bytes of a notebook; a larger one is not read."""
+
+MOST_BYTES = 4 * LARGEST
+"""Bytes of all of a student's files, unpacked."""
+
+MOST_BRACKETS = 500_000
+"""Lists and records of a file; more of them would fill the memory of whoever reads it."""
 
 MOST_FILES = 500
 PACKED = "wia-lab submission"
@@ -53,6 +60,15 @@ class Read:
 
     notebooks: list[Notebook] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    left: int = MOST_BYTES
+
+    def take(self, size: int, name: str) -> None:
+        """Count `size` bytes of a student's share; Unreadable when it is used up."""
+        if size > self.left:
+            raise Unreadable(
+                f"{name} is not read: all files together have more than {MOST_BYTES >> 20} MiB"
+            )
+        self.left -= size
 
 
 def read_bytes(path: Path) -> bytes:
@@ -90,6 +106,7 @@ def read_files(paths: list[tuple[Path, int]]) -> Read:
             if path.suffix.lower() == ".zip":
                 _read_zip(data, path.name, order, found)
             else:
+                found.take(len(data), path.name)
                 found.notebooks.append(parse(data, path.name, order))
         except Unreadable as error:
             found.findings.append(str(error))
@@ -102,8 +119,12 @@ def _read_zip(data: bytes, name: str, order: tuple[int, float, str], found: Read
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [m for m in archive.infolist() if m.filename.endswith(ENDINGS[:2])]
-            if sum(member.file_size for member in members[:MOST_FILES]) > 4 * LARGEST:
-                raise Unreadable(f"{name} would unpack to more than {4 * LARGEST >> 20} MiB")
+            if {m.compress_type for m in members} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                raise Unreadable(f"{name} is packed by another method than deflate")
+            size = sum(member.file_size for member in members[:MOST_FILES])
+            if size > MOST_BYTES:
+                raise Unreadable(f"{name} would unpack to more than {MOST_BYTES >> 20} MiB")
+            found.take(size, name)
             for member in members[:MOST_FILES]:
                 with archive.open(member) as file:
                     content = file.read(LARGEST + 1)
@@ -111,7 +132,7 @@ def _read_zip(data: bytes, name: str, order: tuple[int, float, str], found: Read
                     found.notebooks.append(parse(content, Path(member.filename).name, order))
                 except Unreadable as error:
                     found.findings.append(f"{name}: {error}")
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise Unreadable(f"{name} is no archive that can be read ({error})") from error
 
 
@@ -125,6 +146,8 @@ def parse(data: bytes, name: str, order: tuple[int, float, str] = (0, 0.0, "")) 
     """
     if len(data) > LARGEST:
         raise Unreadable(f"{name} has more than {LARGEST >> 20} MiB")
+    if data.count(b"{") + data.count(b"[") > MOST_BRACKETS:
+        raise Unreadable(f"{name} has more than {MOST_BRACKETS:,} lists and records")
     if not data.strip():
         raise Unreadable(f"{name} is empty")
     text, note = decode(data)
