@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -10,18 +9,13 @@ import pytest
 
 from wia_lab import cuda
 from wia_lab import hal as wia
+from wia_lab.grading import plain
 from wia_lab.hal import LaunchConfig
 from wia_lab.puzzles import find, judge
-from wia_lab.puzzles.host_puzzle import HostCase
+from wia_lab.puzzles.host_puzzle import HostCase, HostRun
 from wia_lab.puzzles.mutants import ROOT, notebook_answer
-from wia_lab.puzzles.three_levels_playing import (
-    UNTOUCHED,
-    RecordingBackend,
-    bound,
-    compared,
-    play,
-    tensor,
-)
+from wia_lab.puzzles.three_levels_expected import bound, compared, inputs, way
+from wia_lab.puzzles.three_levels_playing import UNTOUCHED, RecordingBackend, play, tensor
 
 PUZZLE = find("three-levels")
 
@@ -53,10 +47,11 @@ class TestWay:
     )
     def test_level_2(self, solution, machine, algorithm):
         """By compute capability; products of float16, sums in float32."""
-        facts = one(solution, machine, ("configured", (5, 7, 3), "plain"))
+        step = ("configured", (5, 7, 3), "plain")
+        facts = one(solution, machine, step)
         record = {"name": "matmul", "algorithm": algorithm, "products": "float16"}
-        assert facts["expected"] == {**record, "sums": "float32"}
-        assert facts["operations"] == [facts["expected"]]
+        assert way(machine, 0, *step) == {**record, "sums": "float32"}
+        assert facts["operations"] == [way(machine, 0, *step)]
 
     def test_level_1_is_what_the_library_takes(self, solution):
         """The tiled way at 40 × 40 × 40 on an H100, in float32."""
@@ -192,4 +187,33 @@ def test_every_seed(solution):
 def test_facts_are_plain_data(solution):
     """Another process can judge them."""
     for case in PUZZLE.cases(np.random.default_rng(2)):
-        json.dumps(play(solution, case).facts)
+        assert '["o",' not in plain.dumps(play(solution, case).facts)  # nothing opaque
+
+
+def test_the_judge_has_the_inputs_that_were_given(solution):
+    """It draws them anew from the script, views included."""
+    given = []
+
+    class Noting(solution):
+        def own(self, a, b):
+            given.append((a.numpy(), b.numpy()))
+            return super().own(a, b)
+
+    steps = tuple(("own", (5, 3, 4), layout) for layout in ("plain", "turned", "spread", "inside"))
+    case = HostCase("", steps, {"machine": "1xH100", "seed": 8})
+    play(Noting, case)
+    for (a, b), (left, right) in zip(given, inputs(case), strict=True):
+        np.testing.assert_array_equal(a, left)
+        np.testing.assert_array_equal(b, right)
+
+
+def test_what_came_back_must_be_the_result(solution):
+    """Facts that call another array the result, or none, are no verdict."""
+    case = HostCase("", (("own", (5, 3, 4), "plain"),), {"machine": "1xH100", "seed": 8})
+    run = play(solution, case)
+    assert PUZZLE.diagnose(run) is None
+    [facts] = run.facts["steps"]
+    for values in (facts["values"][:0], facts["values"].astype(np.float64), None, [[1.0]]):
+        forged = HostRun(case, run.replies, {"steps": [{**facts, "values": values}]})
+        with pytest.raises(TypeError, match="no float32 array of 5 × 4"):
+            PUZZLE.diagnose(forged)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.compiler import OPENING
 from wia_lab.puzzles.puzzle import Diagnosis
+from wia_lab.puzzles.three_levels_expected import compared, inputs, way
 from wia_lab.puzzles.three_levels_playing import PRODUCTS
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def diagnose(run: HostRun) -> Wrong:
         return _say(
             run, "crash", f"ThreeLevels() raised {reply.error}: {reply.text}", "crash", reply.line
         )
-    for step, reply, facts in zip(
-        run.case.steps, run.replies[1:], run.facts["steps"], strict=False
+    for step, reply, seen, (a, b) in zip(
+        run.case.steps, run.replies[1:], run.facts["steps"], inputs(run.case), strict=False
     ):
+        facts = {**seen, **(compared(step[0], a, b, seen["values"]) if seen.get("fits") else {})}
         for judge in (_stub, _raised, _hazard, _returned, _changed, _way, _values, _threads, _kept):
             found = judge(run, step, reply, facts)
             if found is not None:
@@ -117,8 +119,9 @@ def _returned(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     if facts["is_input"]:
         text = f"{what} returned memory of a or b: the product needs a tensor of its own."
         return _say(run, "no-tensor", text, "input")
-    if facts["shape"] != facts["wanted"]:
-        text = f"{what} returned shape {facts['shape']}, and the product has {facts['wanted']}."
+    _, (m, _, n), _ = step
+    if facts["shape"] != (m, n):
+        text = f"{what} returned shape {facts['shape']}, and the product has {(m, n)}."
         return _say(run, "wrong-shape", text, "shape")
     if facts["dtype"] != "float32":
         text = f"{what} returned {facts['dtype']}: the result is float32 at every level."
@@ -153,7 +156,8 @@ def _way(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
             f"{1 if level == 'simple' else 2} is one call of wia.matmul."
         )
         return _say(run, "wrong-way", text, "no-library-product" if not products else "many")
-    want, got = facts["expected"], products[0]
+    options = run.case.options
+    want, got = way(options["machine"], options.get("device", 0), *step), products[0]
     for key, cause in (("products", "products"), ("sums", "sums"), ("algorithm", "algorithm")):
         if got[key] != want[key]:
             text = f"{what} {_difference(level, key, got[key], want[key])}"
