@@ -206,6 +206,7 @@ OUTSIDE = [
     ("x = 1.5f % 2;", "% takes integers, not float"),
     ("a[0] = 1", "line 3, column 1: not C before }"),
     ("{", "ends too soon: close what is open"),
+    ("a[0] = b[...];", "is a hole: write what belongs there"),
     ("struct s y;", "type struct is outside the kernel language"),
     ("long long y;", "type long long is outside the kernel language"),
     ("atomic_add(a[0], 1);", "atomic_add takes an address, as in atomic_add(&a[i], 1)"),

@@ -45,6 +45,9 @@ def parse(source: str, file: str) -> Any:
         With the line and the column of what is no C, or not in the language.
     """
     text = _prepared(source, file)
+    if (hole := text.find("...")) >= 0:
+        line, column = text.count("\n", 0, hole) + 1, hole - text.rfind("\n", 0, hole)
+        raise refuse(file, line, column, "'...' is a hole: write what belongs there")
     try:
         return c_parser.CParser().parse(f'{_TYPEDEFS}\n#line 1 "k"\n{text}\n', file)
     except c_parser.ParseError as error:
