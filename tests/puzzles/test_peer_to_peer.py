@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
+from wia_lab.grading import plain
 from wia_lab.puzzles import find, judge
+from wia_lab.puzzles.host_puzzle import HostCase, HostRun
 from wia_lab.puzzles.mutants import ROOT, notebook_answer
 from wia_lab.puzzles.peer_to_peer_pictures import traffic
 from wia_lab.puzzles.peer_to_peer_playing import play
@@ -73,7 +73,25 @@ class TestGates:
     def test_facts_are_plain_data(self, solution):
         """Another process can judge them."""
         for case in PUZZLE.cases(np.random.default_rng(2)):
-            json.dumps(play(solution, case).facts)
+            assert '["o",' not in plain.dumps(play(solution, case).facts)  # nothing opaque
+
+    def test_what_came_back_must_be_what_was_read(self, solution):
+        """Facts that hold other values are wrong, and facts without them are no verdict."""
+        case = HostCase("", (("share", 0, 1, 2),), {"machine": "2xH100", "elements": 64})
+        run = play(solution, case)
+        [facts] = run.facts["steps"]
+        wanted = 2 * (3 * np.arange(64, dtype=np.int32) + 1000)
+        np.testing.assert_array_equal(facts["values"], wanted)
+        assert PUZZLE.diagnose(run) is None
+
+        def told(values):
+            steps = {"steps": [{**facts, "values": values}]}
+            return PUZZLE.diagnose(HostRun(case, run.replies, steps))
+
+        assert told(wanted + np.int32(1)).cause == "not-copied"
+        for values in (wanted[:9], wanted.astype(np.int64), None):
+            with pytest.raises(TypeError, match="no int32 array of 64"):
+                told(values)
 
     def test_every_seed(self, solution):
         """No topology drawn turns a right answer wrong."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wia_lab.puzzles.peer_to_peer_playing import ELEMENTS
+import numpy as np
+
+from wia_lab.puzzles.peer_to_peer_playing import ELEMENTS, numbers, reads_and_key
 from wia_lab.puzzles.puzzle import Diagnosis
 
 if TYPE_CHECKING:
@@ -17,10 +19,18 @@ def diagnose(run: HostRun) -> Wrong:
     """Name the first thing that went wrong in a script."""
     if run.replies[0].error is not None:
         return _crash(run, "PeerReader()", run.replies[0])
-    for step, reply, facts in zip(
-        run.case.steps, run.replies[1:], run.facts["steps"], strict=False
+    earlier: dict[Any, Any] = {}  # the values that data had at the call before
+    for number, (step, reply, facts) in enumerate(
+        zip(run.case.steps, run.replies[1:], run.facts["steps"], strict=False), 1
     ):
-        found = _raised(run, step, reply, facts) or _step(run, step, facts)
+        _, key = reads_and_key(step)
+        values = numbers(number, run.case.options.get("elements", ELEMENTS))
+        found = (
+            _raised(run, step, reply, facts)
+            or _step(run, step, facts)
+            or _values(run, step, facts, values, None if key is None else earlier.get(key))
+        )
+        earlier[key] = values
         if found is not None:
             return found
     return None
@@ -128,7 +138,7 @@ def _refused(run: HostRun, step: Any, facts: Any) -> Wrong:
 
 
 def _moved(run: HostRun, step: Any, facts: Any) -> Wrong:
-    """Look at races and values."""
+    """Look at races, and at what became of the data."""
     for message, first, second, line in facts["races"]:
         if "produce" in first or "produce" in second:
             text = (
@@ -144,11 +154,22 @@ def _moved(run: HostRun, step: Any, facts: Any) -> Wrong:
     if facts["changed"]:
         text = f"{_what(step)} changed the data itself: a copy names its target first."
         return _say(run, "input-changed", text, "copy-turned-round")
-    if facts["wrong"] is None:
+    return None
+
+
+def _values(run: HostRun, step: Any, facts: Any, values: Any, before: Any) -> Wrong:
+    """Hold what was read against the data of this call, and against that of the call before."""
+    got, (reads, _) = facts["values"], reads_and_key(step)
+    times = np.int32(reads if step[0] == "share" else 1)
+    wanted = values * times
+    if not isinstance(got, np.ndarray) or (got.shape, got.dtype) != (wanted.shape, wanted.dtype):
+        raise TypeError(f"what was read is no int32 array of {wanted.size:,}")
+    different = np.flatnonzero(got != wanted)
+    if not different.size:
         return None
-    where, got, want = facts["wrong"]
-    text = f"{_what(step)}: element {where} is {got:,}, and must be {want:,}."
-    if facts["stale"]:
+    first = int(different[0])
+    text = f"{_what(step)}: element {first} is {got[first]:,}, and must be {wanted[first]:,}."
+    if before is not None and np.array_equal(got, before * times):
         text += "\nThese are the values of the call before: a copy is as old as its copying."
         return _say(run, "wrong-value", text, "stale-copy")
     text += "\nNobody copied the data to what you returned."

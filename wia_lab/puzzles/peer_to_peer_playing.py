@@ -59,9 +59,8 @@ class Facts:
     nbytes: int = 0  # of what was returned
     refused: str | None = None  # why kernels could not read what was returned
     broken: str | None = None  # what went wrong when it was read
-    wrong: tuple[int, int, int] | None = None  # first wrong element, what it was, what it must be
+    values: np.ndarray[Any, Any] | None = None  # int32: what kernels, or the host, got of it
     freed: bool = False  # the data was freed
-    stale: bool = False  # the values are those of the call before
     changed: bool = False  # the data is no longer what was put there
     direct: tuple[bool, bool] = (False, False)  # reader can reach the owner's memory, and back
 
@@ -127,22 +126,23 @@ class Stage:
     def __init__(self, specification: str, withheld: frozenset[tuple[int, int]], file: str) -> None:
         self.backend = WatchedBackend(specification, withheld, file)
         self.contexts = [Context(device) for device in Machine(self.backend)]
-        self._data: dict[Any, tuple[Buffer, np.ndarray[Any, Any]]] = {}
+        self._data: dict[Any, Buffer] = {}
         self._made = 0
 
-    def produce(self, owner: int, elements: int, key: Any) -> tuple[Buffer, Event, Any, Any]:
-        """Data that a kernel of `owner` still writes, the event after it; new and old values."""
+    def produce(self, owner: int, elements: int, key: Any) -> tuple[Buffer, Event, Any]:
+        """Data that a kernel of `owner` still writes, the event after it, and the values."""
         self._made += 1
-        values = np.arange(elements, dtype=np.int32) * 3 + 1000 * self._made
+        values = numbers(self._made, elements)
         context = self.contexts[owner]
-        known = self._data.get(key)
-        data = known[0] if known else context.allocate(4 * elements, name=f"data {self._made}")
-        self._data[key] = data, values
+        data = self._data.get(key)
+        if data is None:
+            data = context.allocate(4 * elements, name=f"data {self._made}")
+        self._data[key] = data
         with context.create_stream() as stream:
             stream.submit(
                 _fill, data, values, seconds=PRODUCING, reads=(), writes=(data,), name="produce"
             )
-            return data, stream.record(), values, known[1] if known else None
+            return data, stream.record(), values
 
     def use(self, shared: Buffer, stream: Stream, reads: int, elements: int) -> Any:
         """The sum that kernels of the stream get when they read `shared` so many times."""
@@ -188,6 +188,11 @@ class Stage:
 _NOWHERE: Any = ""
 
 
+def numbers(call: int, elements: int) -> np.ndarray[Any, Any]:
+    """The data of a script's call, counted from 1: int32."""
+    return np.arange(elements, dtype=np.int32) * 3 + 1000 * call
+
+
 def _fill(data: Any, values: Any) -> None:
     data.view(np.int32)[:] = values
 
@@ -224,12 +229,12 @@ def perform(answer: type, case: HostCase) -> tuple[HostRun, Stage]:
 
 
 def _step(stage: Stage, reader: Any, step: Any, options: Any, file: str) -> tuple[Reply, Facts]:
-    verb, owner, at, *more = step
+    verb, owner, at, *_ = step
     elements = options.get("elements", ELEMENTS)
-    reads, key = (more[0] if more else 1), (more[1] if len(more) > 1 else object())
+    reads, key = reads_and_key(step)
     backend, facts = stage.backend, Facts()
     backend.crossings, backend.races = facts.crossings, facts.races
-    data, ready, values, before = stage.produce(owner, elements, key)
+    data, ready, values = stage.produce(owner, elements, object() if key is None else key)
     peers = [set(context.peers) for context in stage.contexts]
     facts.direct = (backend.can_access_peer(at, owner), backend.can_access_peer(owner, at))
     stream = stage.contexts[at].create_stream()
@@ -245,7 +250,7 @@ def _step(stage: Stage, reader: Any, step: Any, options: Any, file: str) -> tupl
         _describe(facts, reply.value, data)
         if isinstance(reply.value, Buffer) and reply.value.nbytes == data.nbytes:
             try:
-                _look(stage, facts, verb, reply.value, stream, reads, values, before)
+                facts.values = _read(stage, verb, reply.value, stream, reads)
                 stage.settle()
             except AccessRefused as error:
                 facts.refused = str(error)
@@ -254,6 +259,12 @@ def _step(stage: Stage, reader: Any, step: Any, options: Any, file: str) -> tupl
         facts.freed = data.is_closed
         facts.changed = not facts.freed and not np.array_equal(stage.values(data), values)
     return replace(reply, value=None), facts
+
+
+def reads_and_key(step: Any) -> tuple[int, Any]:
+    """How often the data is read, and what calls that share their data have in common, or None."""
+    _, _, _, *more = step
+    return (more[0] if more else 1), (more[1] if len(more) > 1 else None)
 
 
 def _describe(facts: Facts, value: Any, data: Buffer) -> None:
@@ -266,27 +277,11 @@ def _describe(facts: Facts, value: Any, data: Buffer) -> None:
     facts.place = value.context.device.number if on_device else f"host {value.numa_node or 0}"
 
 
-def _look(
-    stage: Stage,
-    facts: Facts,
-    verb: str,
-    value: Buffer,
-    stream: Stream,
-    reads: int,
-    values: Any,
-    before: Any,
-) -> None:
-    """Let kernels, or the host, read what was returned, and compare."""
+def _read(stage: Stage, verb: str, value: Buffer, stream: Stream, reads: int) -> Any:
+    """What kernels, or the host, get when they read what was returned; None where nobody can."""
     if verb == "share":
-        got = stage.use(value, stream, reads, len(values))
-        wanted = values * np.int32(reads)
-    elif value.kind.host_access:
-        stream.synchronize()
-        got, wanted = value.host(np.int32, "read"), values
-    else:
-        return
-    different = np.flatnonzero(got != wanted)
-    if different.size:
-        first = int(different[0])
-        facts.wrong = first, int(got[first]), int(wanted[first])
-        facts.stale = before is not None and np.array_equal(got, before * np.int32(reads))
+        return stage.use(value, stream, reads, value.nbytes // 4)
+    if not value.kind.host_access:
+        return None
+    stream.synchronize()
+    return value.host(np.int32, "read").copy()
