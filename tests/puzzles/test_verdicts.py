@@ -45,7 +45,9 @@ def runs_of(puzzle, formula):
 
 def hazard(kind, line, message, severity="error"):
     """A hazard, as far as a judge looks at it."""
-    return SimpleNamespace(kind=kind, line=line, message=message, severity=severity)
+    return SimpleNamespace(
+        kind=kind, line=line, message=message, severity=severity, array=None, threads=()
+    )
 
 
 class TestCause:
@@ -96,9 +98,9 @@ class TestOrder:
     def test_nothing_written(self):
         """A kernel that writes nothing is told so, not given a cell."""
         runs = runs_of(START, lambda a: {"out": np.full(a.shape, np.nan)})
-        assert verdict(START, runs).diagnosis.text == (
-            "With 512 elements: the kernel wrote nothing to out."
-        )
+        found = verdict(START, runs).diagnosis
+        assert (found.kind, found.line, found.cause) == ("unwritten", None, "nothing-stored")
+        assert found.text.startswith("With 512 elements: the kernel wrote nothing to out.\n")
 
     def test_hazard_comes_before_wrong_cells(self):
         """The hazard that causes others is named, and the number of the others."""

@@ -134,6 +134,16 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
             "stores its result in an element of the output, with =",
             line,
         )
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    renamed = next((n for n in nodes if isinstance(n, ast.Name) and _binds(n, names)), None)
+    if left is None and not is_begun and renamed is not None:
+        line = function.__code__.co_firstlineno + renamed.lineno - 1
+        raise RefusedError(
+            "typing",
+            f"line {line} gives the name {renamed.id} to another value, and the array stays as it "
+            f"was: each thread stores its result in an element, as in {renamed.id}[i] = …",
+            line,
+        )
     if left is not None or not is_begun:
         raise RefusedError(
             "stub",
@@ -150,6 +160,11 @@ def _has_effect(node: ast.AST) -> bool:
     return isinstance(node, ast.While) or (
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     )
+
+
+def _binds(node: ast.Name, names: tuple[str, ...]) -> bool:
+    """An assignment to one of the names."""
+    return isinstance(node.ctx, ast.Store) and node.id in names
 
 
 def _hands_back(node: ast.Return) -> bool:

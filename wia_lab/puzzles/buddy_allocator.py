@@ -28,14 +28,18 @@ def cases(rng: np.random.Generator) -> list[HostCase]:
             _allocs(256, 4),
             (
                 "loose-split",
-                "A block is split while it is larger than the request needs: stopping one level "
-                "early hands out 512 B for 256.",
+                "256 B fill a block of 256 B exactly: round up to the smallest power of two that "
+                "holds the request, and split down to that; one level early hands out 512 B.",
             ),
         ),
         _case(
             "two halves freed, the whole asked for",
-            (*_allocs(512, 2), ("free", 0), ("free", 1), ("alloc", 1024)),
-            ("no-merge", "When both buddies are free, they become the block that they came from."),
+            (*_allocs(512, 2), ("free", 0), ("free", 1), ("alloc", 1024), ("alloc", 64)),
+            (
+                "no-merge",
+                "When both buddies are free, they become the block that they came from, whichever "
+                "was freed last: the buddy of an upper half lies before it, at offset ^ block.",
+            ),
         ),
         _case(
             "four quarters freed, the whole asked for",

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostRun, Reply
 
 
+OVERLAPPING = ("rounded-down", "merge-any-order", "merge-neighbours")
+"""Causes, among those that scripts are for, of blocks that overlap."""
+
+
 def block_of(size: int, minimum: int) -> int:
     """Bytes of the smallest block that holds `size` bytes."""
     return max(minimum, 1 << (size - 1).bit_length())
@@ -125,7 +129,7 @@ def _placed(run: HostRun, model: _Model, number: int, size: int, offset: Any) ->
             f"{min(start + theirs, offset + block):,} belong to the live block of {asked:,} B at "
             f"{start:,}: one byte, two owners."
         )
-        return _say(run, "overlap", text, None)
+        return _overlap(run, text)
     model.take(int(offset), number, size)
     return None
 
@@ -156,6 +160,17 @@ def _refused(run: HostRun, model: _Model, what: str, block: int, reply: Reply) -
         f"stretch of {block:,} B among them."
     )
     return _say(run, "refused", text, "lost-memory")
+
+
+def _overlap(run: HostRun, text: str) -> Diagnosis:
+    """One byte has two owners: what the script is for explains it, or a stale free block."""
+    if run.case.blame is not None and run.case.blame[0] in OVERLAPPING:
+        return _say(run, "overlap", text, None)
+    text += (
+        "\nWhat is handed out, split or merged must leave the free blocks of its size, and of two "
+        "halves only the one that stays free enters."
+    )
+    return _say(run, "overlap", text, "still-free")
 
 
 def _say(run: HostRun, kind: str, text: str, cause: str | None) -> Diagnosis:

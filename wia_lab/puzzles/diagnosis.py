@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wia_lab.puzzles.puzzle import Arrays, Puzzle, Run, Suspect
+    from wia_lab.simt.hazards.found import Hazard
+
+ROUNDED = 2.0**-20  # of a value: 16 times the rounding of a float32
 
 ORDER = (
     "out-of-bounds",
@@ -72,12 +75,27 @@ def _hazard(run: Run) -> Diagnosis:
     left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
     if first.kind == "uninitialised-read" and left_early:  # who returned has loaded nothing
         text += f"\nLikely cause: {_sentence(left_early[0].message)}"
+    if place := _of_whole_array(run, first):
+        text += f"\nLikely cause: {place}"
     if more := len(errors) - 1:
         text += (
             f"\nThere {'is' if more == 1 else 'are'} {more} more "
             f"{'hazard' if more == 1 else 'hazards'}: simulate() lists all in report.hazards."
         )
     return Diagnosis(first.kind, text, first.line)
+
+
+def _of_whole_array(run: Run, hazard: Hazard) -> str:
+    """What to say of an index past a shared array that was good in the first block; or nothing."""
+    name = hazard.array
+    if hazard.kind != "out-of-bounds" or name is None or not hazard.threads:
+        return ""
+    if name in run.case.inputs or name in run.outputs or not any(hazard.threads[0].block):
+        return ""
+    return (
+        f"{name} belongs to one block, and the first block's indices fit: index it by the place in "
+        "the block, which begins at 0 in every block, and not by the place in the whole array."
+    )
 
 
 def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.ndarray) -> Diagnosis:
@@ -99,6 +117,12 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
             text = f"With {run.case.name}: the kernel wrote nothing to {name}."
             if run.changed:
                 text += f" It wrote to {' and '.join(run.changed)} instead, which it may only read."
+            elif cause is None:
+                cause = (
+                    "nothing-stored",
+                    f"no thread comes to a line that stores to {name}: look at the `if` or the "
+                    "early return before it, which lets nobody pass who has an element.",
+                )
     else:
         kind, line = "wrong-value", int(writers.line[first])
         who = thread_name(int(writers.thread[first]), run.case.grid, run.case.block)
@@ -140,10 +164,14 @@ def _explains(puzzle: Puzzle, suspect: Suspect, run: Run) -> bool:
 
 
 def _same(puzzle: Puzzle, suspected: Arrays, run: Run) -> bool:
-    """Whether all outputs are the suspected ones, up to four times the rounding allowed."""
+    """Whether all outputs are the suspected ones, up to four times the rounding allowed.
+
+    That is for right values; wrong ones may be much larger, and are rounded as such.
+    """
     allowed = puzzle.rounding(**run.case.inputs)
     return all(
-        _agrees(got, suspected[name], 4 * allowed[name]).all() for name, got in run.outputs.items()
+        _agrees(got, suspected[name], 4 * allowed[name] + ROUNDED * np.abs(suspected[name])).all()
+        for name, got in run.outputs.items()
     )
 
 

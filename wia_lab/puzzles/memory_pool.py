@@ -65,7 +65,10 @@ def cases(rng: np.random.Generator) -> list[HostCase]:
             (*(_a(1024) for _ in range(4)), *map(_f, range(3)), _a(2048), _a(4096), _a(256)),
             heap=4096,
         ),
-        _case("requests that cannot be", (_a(0), _a(-5), _a(300), ("free-at", 7), _f(0), _f(0))),
+        _case(
+            "requests that cannot be",
+            (_a(0), _a(-5), _a(300), ("free-at", 7), _f(2), _f(2), _a(300)),
+        ),
         *(_random(rng, number) for number in range(3)),
         HostCase(
             "four threads at once",

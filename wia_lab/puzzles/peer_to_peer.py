@@ -73,10 +73,10 @@ def cases(rng: np.random.Generator) -> list[HostCase]:
             "eight A100 on two sockets",
             (
                 _share(0, 1),
-                _share(0, 2, 8),
+                _share(0, 2, 2),
                 _share(5, 7),
                 _share(6, 2),
-                _share(1, 4, 3),
+                _share(1, 4, 9),
                 _fetch(1, 1),
                 _fetch(6, 6),
                 _fetch(7, 0),

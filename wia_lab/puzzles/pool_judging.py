@@ -62,7 +62,8 @@ def diagnose(run: HostRun) -> Wrong:
             run,
             "no-progress",
             "The script never ends: a lock that is held is asked for again. Take it once in each "
-            "call, and let helpers rely on it.",
+            "call, let helpers rely on it, and let go of it also where the call raises, as "
+            "`with self.lock:` does.",
             "deadlock",
         )
     if "clashes" in run.facts:

@@ -1,4 +1,4 @@
-"""MUST GET: overlap, cause loose-split. Keeps the wrong half of each split."""
+"""MUST GET: overlap, cause still-free. Keeps the wrong half of each split."""
 
 
 class BuddyAllocator:

@@ -132,6 +132,33 @@ def _filter_0_again(
     return {"out": reference(image, same, scale, shift)["out"]}
 
 
+def _windows_one_apart(
+    image: np.ndarray, weights: np.ndarray, scale: np.ndarray, shift: np.ndarray
+) -> Result:
+    """Thread (x, y) of a block takes the 2 × 2 at (y, x) of its tile instead of (2 y, 2 x)."""
+    normed = _relu(_sums(_bordered(image), weights) * _each(scale) + _each(shift))
+    rows, columns = (
+        np.arange(length // 2) // SIDE * SIDE + np.arange(length // 2) for length in image.shape
+    )
+    four = [normed[:, rows + p][:, :, columns + q] for p in range(2) for q in range(2)]
+    return {"out": np.max(four, axis=0)}
+
+
+def _odd_edge_dropped(
+    image: np.ndarray, weights: np.ndarray, scale: np.ndarray, shift: np.ndarray
+) -> Result:
+    cut = image.copy()
+    cut[image.shape[0] // 2 * 2 :] = 0
+    cut[:, image.shape[1] // 2 * 2 :] = 0
+    return reference(cut, weights, scale, shift)
+
+
+def _best_of_all_filters(
+    image: np.ndarray, weights: np.ndarray, scale: np.ndarray, shift: np.ndarray
+) -> Result:
+    return {"out": np.maximum.accumulate(reference(image, weights, scale, shift)["out"], axis=0)}
+
+
 SUSPECTS = (
     Suspect(
         "weights-turned",
@@ -217,5 +244,22 @@ SUSPECTS = (
         "filter-0-again",
         "every output uses the weights of filter 0: weights[f, u, v].",
         _filter_0_again,
+    ),
+    Suspect(
+        "windows-one-apart",
+        "neighbouring threads take windows one pixel apart: an output has 2 × 2 pixels of its own, "
+        "so those of thread (x, y) begin at row 2 * y and column 2 * x of the tile.",
+        _windows_one_apart,
+    ),
+    Suspect(
+        "odd-edge-dropped",
+        "the last row or column of an odd image counts as 0: it is in no 2 × 2, but windows reach "
+        "it, so what lies inside goes by image.shape.",
+        _odd_edge_dropped,
+    ),
+    Suspect(
+        "best-of-all-filters",
+        "the greatest of one filter goes on into the next: each filter starts anew, at 0.",
+        _best_of_all_filters,
     ),
 )

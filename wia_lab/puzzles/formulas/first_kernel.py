@@ -89,6 +89,12 @@ SUSPECTS = (
         _written(lambda element, size: element % THREADS < _blocks(size)),
     ),
     Suspect(
+        "length-of-the-example",
+        "only the first 800 elements get a sum: the vectors may have any length, which is "
+        "out.size.",
+        _written(lambda element, _size: element < 800),
+    ),
+    Suspect(
         "last-missing",
         "the guard leaves out the last element: i < out.size already ends at it.",
         _written(lambda element, size: element < size - 1),

@@ -72,6 +72,18 @@ def _left_from_own(window: Window) -> None:
     window[:HALO_SIZE] = window[HALO_SIZE : 2 * HALO_SIZE].copy()
 
 
+def _ends_rescaled(signal: np.ndarray, taps: np.ndarray) -> Filtered:
+    """Each sum divided by the share of the taps that lies inside the signal."""
+    inside = reference(np.ones(signal.size), taps)["out"]
+    return {"out": reference(signal, taps)["out"] * taps.sum(dtype=np.float64) / inside}
+
+
+def _sample_0_outside(signal: np.ndarray, taps: np.ndarray) -> Filtered:
+    rest = signal.copy()
+    rest[0] = 0
+    return reference(rest, taps)
+
+
 _SHARED = (
     "edges-copied",
     "no-halo",
@@ -154,5 +166,16 @@ SUSPECTS = (
         "the left halo holds the tile's own first two samples again: it begins at sample "
         "start - HALO_SIZE.",
         _each_window(_left_from_own),
+    ),
+    Suspect(
+        "ends-rescaled",
+        "at the signal's ends the sum is scaled up for the taps that lie outside: there the "
+        "samples count as 0, and nothing more.",
+        _ends_rescaled,
+    ),
+    Suspect(
+        "sample-0-outside",
+        "sample 0 counts as 0, as if it lay outside: index 0 is inside, so the guard is j >= 0.",
+        _sample_0_outside,
     ),
 )

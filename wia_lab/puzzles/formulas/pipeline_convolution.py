@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.puzzles.formulas import async_convolution
-from wia_lab.puzzles.formulas.async_convolution import CONV_TILE_SIZE, reference
+from wia_lab.puzzles.formulas.async_convolution import CONV_TILE_SIZE, HALO_SIZE, reference
 from wia_lab.puzzles.puzzle import Suspect
 
 if TYPE_CHECKING:
@@ -52,6 +52,14 @@ def _blocks_one_tile_apart(signal: np.ndarray, taps: np.ndarray) -> Filtered:
     return {"out": out}
 
 
+def _later_tiles_two_on(signal: np.ndarray, taps: np.ndarray) -> Filtered:
+    """The copies of all tiles but the first of a block begin HALO_SIZE samples late."""
+    out = reference(signal, taps)["out"]
+    moved = reference(np.pad(signal, (0, HALO_SIZE))[HALO_SIZE:], taps)["out"]
+    later = np.arange(signal.size) % OUTPUTS >= CONV_TILE_SIZE
+    return {"out": np.where(later, moved, out)}
+
+
 SUSPECTS = (
     *async_convolution.SUSPECTS,
     Suspect(
@@ -70,6 +78,12 @@ SUSPECTS = (
         "the first tile of each block is not made: it is copied before the loop and computed "
         "inside, with n = 0.",
         _written(lambda tile: tile > 0),
+    ),
+    Suspect(
+        "later-tiles-without-offset",
+        "the copies of the later tiles begin at their start: like the first they begin HALO_SIZE "
+        "samples before it.",
+        _later_tiles_two_on,
     ),
     Suspect(
         "same-tile-again",

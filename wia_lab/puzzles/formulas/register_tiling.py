@@ -133,6 +133,12 @@ def _corners_swapped(a: np.ndarray, b: np.ndarray) -> Product:
     return {"c": c}
 
 
+def _first_k_again(a: np.ndarray, b: np.ndarray) -> Product:
+    """All 16 products of a round are made from its first column of a and row of b."""
+    firsts = np.arange(0, a.shape[1], TILE)
+    return {"c": TILE * (a[:, firsts].astype(np.float64) @ b[firsts].astype(np.float64))}
+
+
 _ALONG_K = (
     "whole-tiles-only",
     "first-tile-only",
@@ -200,6 +206,22 @@ SUSPECTS = (
     Suspect("part-transposed", _SWAPPED, _numbers_swapped(apart=False)),
     Suspect("rows-two-ways", _TWO_WAYS.format("rows"), _moved(_read_beside_stored_apart, None)),
     Suspect("rows-two-ways", _TWO_WAYS.format("rows"), _moved(_read_apart_stored_beside, None)),
+    Suspect(
+        "both-two-ways",
+        _TWO_WAYS.format("rows and columns"),
+        _moved(_read_beside_stored_apart, _read_beside_stored_apart),
+    ),
+    Suspect(
+        "both-two-ways",
+        _TWO_WAYS.format("rows and columns"),
+        _moved(_read_apart_stored_beside, _read_apart_stored_beside),
+    ),
+    Suspect(
+        "first-k-again",
+        "the eight numbers in registers are those of the round's first k all the time: read them "
+        "inside the loop over k, anew for each k.",
+        _first_k_again,
+    ),
     Suspect(
         "columns-two-ways", _TWO_WAYS.format("columns"), _moved(None, _read_beside_stored_apart)
     ),

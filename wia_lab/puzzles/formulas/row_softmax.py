@@ -121,6 +121,35 @@ def _less(top: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Rows]:
     return formula
 
 
+def _of_own_warp(a: np.ndarray) -> np.ndarray:
+    """For each column, the greatest of those that its warp holds."""
+    top = np.empty(a.shape)
+    warps = _warp(np.arange(a.shape[1]))
+    for warp in np.unique(warps):
+        top[:, warps == warp] = a[:, warps == warp].max(axis=1, keepdims=True)
+    return top
+
+
+def _of_counted_steps(powers: np.ndarray) -> np.ndarray:
+    """The total where lanes are joined in steps 0, 1, 2, 3 and 4 of `shfl_xor_sync`."""
+    lanes = _threads(powers).reshape(-1, THREADS // WARP, WARP)
+    for step in range(5):
+        lanes = lanes + lanes[:, :, np.arange(WARP) ^ step]
+    return lanes[:, :, 0].sum(axis=1, keepdims=True)
+
+
+def _joined_by_thread_0(powers: np.ndarray) -> np.ndarray:
+    total = _by_part(_warp)(powers)
+    total[:, ::THREADS] = powers.sum(axis=1, keepdims=True)
+    return total
+
+
+def _sum_not_shifted(a: np.ndarray) -> Rows:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        powers = np.exp(a - a.max(axis=1, keepdims=True))
+        return {"out": powers / np.exp(a).sum(axis=1, keepdims=True)}
+
+
 def _first_128(a: np.ndarray) -> Rows:
     out = np.full(a.shape, np.nan)
     out[:, :THREADS] = reference(a[:, :THREADS])["out"]
@@ -190,6 +219,29 @@ SUSPECTS = (
         "sum-twice",
         "the sum is twice too large: each lane's part is to be added once.",
         _divided_by(lambda powers: 2 * powers.sum(axis=1, keepdims=True)),
+    ),
+    Suspect(
+        "maximum-of-own-warp",
+        "each warp subtracts its own maximum: all threads of a row must subtract the same number, "
+        "so the four warps' maxima are joined through shared memory.",
+        _less(_of_own_warp),
+    ),
+    Suspect(
+        "sum-not-shifted",
+        "the sum is of exp(a), and the numerator exp(a - maximum): subtract the maximum in both.",
+        _sum_not_shifted,
+    ),
+    Suspect(
+        "steps-counted",
+        "the shuffles' steps are 0, 1, 2, 3, 4: each step names the bit in which lanes differ, so "
+        "they are 16, 8, 4, 2 and 1.",
+        _divided_by(_of_counted_steps),
+    ),
+    Suspect(
+        "total-of-thread-0",
+        "only thread 0 has the sum of all four warps, the others that of their own: every thread "
+        "needs it, so all add up the four cells.",
+        _divided_by(_joined_by_thread_0),
     ),
     Suspect(
         "sum-of-128",

@@ -283,6 +283,12 @@ SUSPECTS = (
         _by_tiles(lambda a, b: a.T @ b),
     ),
     Suspect(
+        "tiles-swapped",
+        "the product walks down a column of the tile of a and along a row of the tile of b: it is "
+        "row y of a's tile times column x of b's.",
+        _by_tiles(lambda a, b: b @ a),
+    ),
+    Suspect(
         "both-tiles-transposed",
         "both tiles are read (or filled) with their two indices swapped: the first index is the "
         "row, threadIdx.y when filling.",

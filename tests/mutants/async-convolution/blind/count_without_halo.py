@@ -1,4 +1,7 @@
-"""WRONG: Only 256 samples are asked for, so the last four cells of the tile never arrive."""
+"""MUST GET: uninitialised-read, line 31.
+
+Only 256 samples are asked for, so the last four cells of the tile never arrive.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: Only thread 0 asks for the copy, in which all threads of the block must take part."""
+"""MUST GET: uninitialised-read, line 32.
+
+Only thread 0 asks for the copy, in which all threads of the block must take part.
+"""
 
 from numba import float32
 

@@ -1,5 +1,6 @@
-"""WRONG: Threads without an output do not ask for the copy, which all threads of the block make
-together.
+"""MUST GET: uninitialised-read, line 32.
+
+Threads without an output do not ask for the copy, which all threads of the block make together.
 """
 
 from numba import float32

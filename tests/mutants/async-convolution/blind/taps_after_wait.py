@@ -1,4 +1,7 @@
-"""WRONG: The taps are fetched after the wait, when nothing is in flight any more."""
+"""MUST GET: gate, cause tap fetches while the tile is in flight.
+
+The taps are fetched after the wait, when nothing is in flight any more.
+"""
 
 from numba import float32
 

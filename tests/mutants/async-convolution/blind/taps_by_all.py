@@ -1,4 +1,4 @@
-"""WRONG: All 256 threads fetch a tap, and there are five."""
+"""MUST GET: out-of-bounds, line 20. All 256 threads fetch a tap, and there are five."""
 
 from numba import float32
 

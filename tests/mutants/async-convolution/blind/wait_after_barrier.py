@@ -1,4 +1,7 @@
-"""WRONG: The wait stands after the barrier, so a thread's neighbours may not have landed."""
+"""MUST GET: async-copy, line 31.
+
+The wait stands after the barrier, so a thread's neighbours may not have landed.
+"""
 
 from numba import float32
 

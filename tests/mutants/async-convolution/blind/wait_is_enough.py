@@ -1,5 +1,6 @@
-"""WRONG: There is a wait and no barrier: own copies have landed, those of other threads are not
-published.
+"""MUST GET: async-copy, line 30.
+
+There is a wait and no barrier: own copies have landed, those of other threads are not published.
 """
 
 from numba import float32

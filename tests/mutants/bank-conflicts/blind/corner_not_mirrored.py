@@ -1,5 +1,7 @@
-"""WRONG: The block loads the tile of a at the same corner as its tile of out; it needs the one on
-the other side of the diagonal.
+"""MUST GET: wrong-value, line 23, cause tile-not-moved.
+
+The block loads the tile of a at the same corner as its tile of out; it needs the one on the other
+side of the diagonal.
 """
 
 from numba import float32

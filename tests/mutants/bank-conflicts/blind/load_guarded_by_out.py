@@ -1,4 +1,4 @@
-"""WRONG: The load from a is guarded with the shape of out."""
+"""MUST GET: uninitialised-read, line 20. The load from a is guarded with the shape of out."""
 
 from numba import float32
 

@@ -1,5 +1,7 @@
-"""WRONG: Load, barrier and store share one loop, so columns of the tile are read before their rows
-were loaded.
+"""MUST GET: uninitialised-read, line 22.
+
+Load, barrier and store share one loop, so columns of the tile are read before their rows were
+loaded.
 """
 
 from numba import float32

@@ -1,4 +1,7 @@
-"""WRONG: The tile got one more row instead of one more column, so its rows are still 32 words."""
+"""MUST GET: gate, cause bank conflicts.
+
+The tile got one more row instead of one more column, so its rows are still 32 words.
+"""
 
 from numba import float32
 

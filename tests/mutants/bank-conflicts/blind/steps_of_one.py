@@ -1,5 +1,7 @@
-"""WRONG: The four elements of a thread follow each other instead of standing 8 rows apart, so
-threads overlap and rows 11 to 31 of the tile are never moved.
+"""MUST GET: uninitialised-read, line 25.
+
+The four elements of a thread follow each other instead of standing 8 rows apart, so threads
+overlap and rows 11 to 31 of the tile are never moved.
 """
 
 from numba import float32

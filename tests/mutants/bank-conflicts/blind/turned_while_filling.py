@@ -1,5 +1,7 @@
-"""WRONG: The tile of 32 x 32 is filled by columns, so the stores to shared memory conflict instead
-of the reads.
+"""MUST GET: gate, cause bank conflicts.
+
+The tile of 32 x 32 is filled by columns, so the stores to shared memory conflict instead of the
+reads.
 """
 
 from numba import float32

@@ -1,4 +1,4 @@
-"""WRONG: Rows of 48 words put a column into only two banks."""
+"""MUST GET: gate, cause bank conflicts. Rows of 48 words put a column into only two banks."""
 
 from numba import float32
 

@@ -1,5 +1,6 @@
-"""WRONG: A small size is rounded to a power of two below the minimum, for which there are no
-blocks.
+"""MUST GET: crash, line 27, cause crash.
+
+A small size is rounded to a power of two below the minimum, for which there are no blocks.
 """
 
 

@@ -1,4 +1,7 @@
-"""WRONG: A split enters both halves as free, also the one that is handed out."""
+"""MUST GET: overlap, cause still-free.
+
+A split enters both halves as free, also the one that is handed out.
+"""
 
 
 class BuddyAllocator:

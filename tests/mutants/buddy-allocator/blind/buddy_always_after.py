@@ -1,4 +1,7 @@
-"""WRONG: The buddy is taken to be the block behind, offset + block, also for an upper half."""
+"""MUST GET: refused, cause no-merge.
+
+The buddy is taken to be the block behind, offset + block, also for an upper half.
+"""
 
 
 class BuddyAllocator:

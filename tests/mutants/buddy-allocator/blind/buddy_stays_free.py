@@ -1,4 +1,7 @@
-"""WRONG: When two buddies merge, the one that was free is not taken out of its set."""
+"""MUST GET: overlap, cause still-free.
+
+When two buddies merge, the one that was free is not taken out of its set.
+"""
 
 
 class BuddyAllocator:

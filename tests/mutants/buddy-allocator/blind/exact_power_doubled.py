@@ -1,4 +1,7 @@
-"""WRONG: A size that is a power of two already gets the next larger block."""
+"""MUST GET: refused, cause loose-split.
+
+A size that is a power of two already gets the next larger block.
+"""
 
 
 class BuddyAllocator:

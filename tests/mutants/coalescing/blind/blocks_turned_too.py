@@ -1,5 +1,7 @@
-"""WRONG: The thread indices were exchanged, and by mistake the block indices too, so blocks across
-stand for rows.
+"""MUST GET: unwritten, cause swapped-x-and-y.
+
+The thread indices were exchanged, and by mistake the block indices too, so blocks across stand for
+rows.
 """
 
 from wia_lab import cuda

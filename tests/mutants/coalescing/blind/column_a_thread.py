@@ -1,5 +1,7 @@
-"""WRONG: Each thread copies a whole column, so the 16 threads of a block that share the column all
-copy it again.
+"""MUST GET: gate, cause bytes loaded.
+
+Each thread copies a whole column, so the 16 threads of a block that share the column all copy it
+again.
 """
 
 from wia_lab import cuda

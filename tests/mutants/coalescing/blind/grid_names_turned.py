@@ -1,4 +1,7 @@
-"""WRONG: cuda.grid(2) gives x first, but x is taken for the row."""
+"""MUST GET: unwritten, cause swapped-x-and-y.
+
+cuda.grid(2) gives x first, but x is taken for the row.
+"""
 
 from wia_lab import cuda
 

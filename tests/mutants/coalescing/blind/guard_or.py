@@ -1,5 +1,6 @@
-"""WRONG: The guard joins its two conditions by or, so a thread outside in one direction still
-works.
+"""MUST GET: out-of-bounds, line 13.
+
+The guard joins its two conditions by or, so a thread outside in one direction still works.
 """
 
 from wia_lab import cuda

@@ -1,4 +1,7 @@
-"""WRONG: "Turn it round" was taken for a transpose: a is read with row and column exchanged."""
+"""MUST GET: wrong-value, line 14, cause transposed.
+
+"Turn it round" was taken for a transpose: a is read with row and column exchanged.
+"""
 
 from wia_lab import cuda
 

@@ -1,5 +1,7 @@
-"""WRONG: Each thread copies a whole sector of eight neighbours, so lanes of one request stand 32
-bytes apart.
+"""MUST GET: gate, cause global load sectors.
+
+Each thread copies a whole sector of eight neighbours, so lanes of one request stand 32 bytes
+apart.
 """
 
 from wia_lab import cuda

@@ -1,4 +1,4 @@
-"""WRONG: The guard holds the example's 48 rows and 80 columns."""
+"""MUST GET: out-of-bounds, line 10. The guard holds the example's 48 rows and 80 columns."""
 
 from wia_lab import cuda
 

@@ -1,5 +1,6 @@
-"""WRONG: The best is not set back for each filter, so a filter's output cannot be below the one
-before.
+"""MUST GET: wrong-value, line 35, cause best-of-all-filters.
+
+The best is not set back for each filter, so a filter's output cannot be below the one before.
 """
 
 from numba import float32

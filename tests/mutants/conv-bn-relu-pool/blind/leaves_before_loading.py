@@ -1,5 +1,6 @@
-"""WRONG: Threads without an output leave before they have loaded their pixels and come to the
-barrier.
+"""MUST GET: uninitialised-read, line 35.
+
+Threads without an output leave before they have loaded their pixels and come to the barrier.
 """
 
 from numba import float32

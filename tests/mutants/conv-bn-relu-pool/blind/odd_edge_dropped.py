@@ -1,4 +1,7 @@
-"""WRONG: The last row and column of an odd image are taken for 0, though windows reach them."""
+"""MUST GET: wrong-value, line 35, cause odd-edge-dropped.
+
+The last row and column of an odd image are taken for 0, though windows reach them.
+"""
 
 from numba import float32
 

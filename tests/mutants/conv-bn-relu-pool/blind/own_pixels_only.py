@@ -1,4 +1,7 @@
-"""WRONG: Each thread loads its own 2 x 2 pixels and nobody loads the ring around them."""
+"""MUST GET: uninitialised-read, line 34.
+
+Each thread loads its own 2 x 2 pixels and nobody loads the ring around them.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The tile is filled at the pixel's place in the image instead of its place in the tile."""
+"""MUST GET: out-of-bounds, line 22.
+
+The tile is filled at the pixel's place in the image instead of its place in the tile.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: Threads' windows are one pixel apart in the tile instead of two."""
+"""MUST GET: wrong-value, line 35, cause windows-one-apart.
+
+Threads' windows are one pixel apart in the tile instead of two.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The choice looks at all free bytes together, but a buffer needs one piece."""
+"""MUST GET: accepted, cause free-in-pieces.
+
+The choice looks at all free bytes together, but a buffer needs one piece.
+"""
 
 from wia_lab import hal as wia
 
@@ -9,6 +12,8 @@ class DeviceQuery:
     def choose(self, machine, nbytes, needs):
         good = []
         for device in machine:
+            if any(context.config.exclusive for context in device.contexts):
+                continue
             if device.memory.statistics.free_bytes < nbytes:
                 continue
             if all(getattr(device.capabilities, need) for need in needs):

@@ -1,4 +1,7 @@
-"""WRONG: The context is opened without the timeout that the caller asked for."""
+"""MUST GET: wrong-limit, cause timeout.
+
+The context is opened without the timeout that the caller asked for.
+"""
 
 from wia_lab import hal as wia
 
@@ -9,6 +12,8 @@ class DeviceQuery:
     def choose(self, machine, nbytes, needs):
         good = []
         for device in machine:
+            if any(context.config.exclusive for context in device.contexts):
+                continue
             if device.memory.statistics.largest_free_bytes < nbytes:
                 continue
             if all(getattr(device.capabilities, need) for need in needs):

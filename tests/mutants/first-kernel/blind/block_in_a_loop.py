@@ -1,4 +1,7 @@
-"""WRONG: Each thread loops over all 256 elements of its block instead of taking one."""
+"""MUST GET: gate, cause global load requests.
+
+Each thread loops over all 256 elements of its block instead of taking one.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""WRONG: The guard lets in i equal to the length, one past the last element."""
+"""MUST GET: out-of-bounds, line 14.
+
+The guard lets in i equal to the length, one past the last element.
+"""
 
 from wia_lab import cuda
 

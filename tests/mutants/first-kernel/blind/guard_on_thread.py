@@ -1,5 +1,7 @@
-"""WRONG: The guard looks at the number in the block, which is nearly always below the length, and
-not at the element.
+"""MUST GET: out-of-bounds, line 15.
+
+The guard looks at the number in the block, which is nearly always below the length, and not at the
+element.
 """
 
 from wia_lab import cuda

@@ -1,5 +1,6 @@
-"""WRONG: The early return is turned round: threads that have an element leave, those without one
-work.
+"""MUST GET: unwritten, cause nothing-stored.
+
+The early return is turned round: threads that have an element leave, those without one work.
 """
 
 from wia_lab import cuda

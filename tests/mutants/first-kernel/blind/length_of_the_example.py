@@ -1,4 +1,7 @@
-"""WRONG: The guard holds the example's 800 instead of the length of the array."""
+"""MUST GET: unwritten, cause length-of-the-example.
+
+The guard holds the example's 800 instead of the length of the array.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,4 @@
-"""WRONG: The sum is given to the name out and never stored in the array."""
+"""MUST GET: typing, line 12. The sum is given to the name out and never stored in the array."""
 
 from wia_lab import cuda
 

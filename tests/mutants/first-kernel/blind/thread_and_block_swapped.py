@@ -1,5 +1,7 @@
-"""WRONG: The roles of thread and block are swapped, so thread numbers are counted in steps of 256
-and most elements get no sum.
+"""MUST GET: unwritten, cause block-and-thread-swapped.
+
+The roles of thread and block are swapped, so thread numbers are counted in steps of 256 and most
+elements get no sum.
 """
 
 from wia_lab import cuda

@@ -1,5 +1,6 @@
-"""WRONG: The barrier stands between the tile's own samples and the halo, so the halo is read
-without a wait.
+"""MUST GET: race, line 32.
+
+The barrier stands between the tile's own samples and the halo, so the halo is read without a wait.
 """
 
 from numba import float32

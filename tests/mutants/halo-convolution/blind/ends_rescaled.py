@@ -1,5 +1,7 @@
-"""WRONG: At the ends the sum is divided by the weights that lie inside, instead of counting
-samples outside as 0.
+"""MUST GET: wrong-value, line 36, cause ends-rescaled.
+
+At the ends the sum is divided by the weights that lie inside, instead of counting samples outside
+as 0.
 """
 
 from numba import float32

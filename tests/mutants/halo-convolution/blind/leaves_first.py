@@ -1,5 +1,6 @@
-"""WRONG: Threads without an output leave before they have loaded their cells and come to the
-barrier.
+"""MUST GET: uninitialised-read, line 30.
+
+Threads without an output leave before they have loaded their cells and come to the barrier.
 """
 
 from numba import float32

@@ -1,5 +1,6 @@
-"""WRONG: Only thread 255 loads the right halo, where two cells are wanted, so cell 258 is never
-written.
+"""MUST GET: uninitialised-read, line 33.
+
+Only thread 255 loads the right halo, where two cells are wanted, so cell 258 is never written.
 """
 
 from numba import float32

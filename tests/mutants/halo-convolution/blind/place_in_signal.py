@@ -1,4 +1,7 @@
-"""WRONG: The tile is read at the sample's place in the signal instead of its place in the tile."""
+"""MUST GET: out-of-bounds, line 29.
+
+The tile is read at the sample's place in the signal instead of its place in the tile.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The right halo is put 256 cells on instead of 258, over the tile's own last two samples."""
+"""MUST GET: race, line 28.
+
+The right halo is put 256 cells on instead of 258, over the tile's own last two samples.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The guard j > 0 takes sample 0 for one outside the signal."""
+"""MUST GET: wrong-value, line 33, cause sample-0-outside.
+
+The guard j > 0 takes sample 0 for one outside the signal.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: An event is recorded also where no stream used the block, and stream is None."""
+"""MUST GET: crash, line 76, cause crash.
+
+An event is recorded also where no stream used the block, and stream is None.
+"""
 
 import threading
 

@@ -1,4 +1,7 @@
-"""WRONG: Only the first block of the shelf is looked at; idle ones behind a busy one are missed."""
+"""MUST GET: refused, cause no-reuse.
+
+Only the first block of the shelf is looked at; idle ones behind a busy one are missed.
+"""
 
 import threading
 

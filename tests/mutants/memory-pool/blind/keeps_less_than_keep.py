@@ -1,4 +1,7 @@
-"""WRONG: Blocks go back as soon as exactly keep bytes lie on the shelves."""
+"""MUST GET: eviction, cause too-early.
+
+Blocks go back as soon as exactly keep bytes lie on the shelves.
+"""
 
 import threading
 

@@ -1,4 +1,7 @@
-"""WRONG: The lock is taken by hand and stays locked when an unknown offset raises."""
+"""MUST GET: no-progress, cause deadlock.
+
+The lock is taken by hand and stays locked when an unknown offset raises.
+"""
 
 import threading
 

@@ -1,4 +1,7 @@
-"""WRONG: The class is the next multiple of 256 instead of the power of two."""
+"""MUST GET: refused, cause no-reuse.
+
+The class is the next multiple of 256 instead of the power of two.
+"""
 
 import threading
 

@@ -1,5 +1,6 @@
-"""WRONG: Only the oldest block of all is asked whether it is idle; when it is busy, nothing is
-given back.
+"""MUST GET: eviction, cause keeps-too-much.
+
+Only the oldest block of all is asked whether it is idle; when it is busy, nothing is given back.
 """
 
 import threading

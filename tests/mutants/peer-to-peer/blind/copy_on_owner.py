@@ -1,4 +1,7 @@
-"""WRONG: The copy is allocated on the owner's device, where the reader's kernels do not reach it."""
+"""MUST GET: access, cause not-enabled.
+
+The copy is allocated on the owner's device, where the reader's kernels do not reach it.
+"""
 
 from wia_lab import hal as wia
 

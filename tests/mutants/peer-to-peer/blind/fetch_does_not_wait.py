@@ -1,4 +1,7 @@
-"""WRONG: fetch copies without waiting for ready, while somebody is still writing."""
+"""MUST GET: race, line 27, cause not-ready.
+
+fetch copies without waiting for ready, while somebody is still writing.
+"""
 
 from wia_lab import hal as wia
 

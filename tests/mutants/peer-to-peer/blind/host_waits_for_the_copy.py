@@ -1,4 +1,7 @@
-"""WRONG: share waits on the host until the stream has made the copy."""
+"""MUST GET: gate, cause calls that made the host wait.
+
+share waits on the host until the stream has made the copy.
+"""
 
 from wia_lab import hal as wia
 

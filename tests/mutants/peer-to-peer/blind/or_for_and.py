@@ -1,5 +1,6 @@
-"""WRONG: reads == 1 or reachable: data is read in place although it is read often, or cannot be
-reached.
+"""MUST GET: refused, line 18, cause does-not-ask.
+
+reads == 1 or reachable: data is read in place although it is read often, or cannot be reached.
 """
 
 from wia_lab import hal as wia

@@ -1,5 +1,6 @@
-"""WRONG: The socket is guessed as the device's number halved, as in the picture, instead of asked
-for.
+"""MUST GET: refused, line 27, cause no-such-socket.
+
+The socket is guessed as the device's number halved, as in the picture, instead of asked for.
 """
 
 from wia_lab import hal as wia

@@ -1,4 +1,7 @@
-"""WRONG: Data that is read twice is still read in place, so it crosses the link twice."""
+"""MUST GET: gate, cause KiB over links.
+
+Data that is read twice is still read in place, so it crosses the link twice.
+"""
 
 from wia_lab import hal as wia
 

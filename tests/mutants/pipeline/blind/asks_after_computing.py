@@ -1,4 +1,7 @@
-"""WRONG: The next tile is asked for after this one is computed, so it never travels meanwhile."""
+"""MUST GET: gate, cause outputs stored while a tile is in flight.
+
+The next tile is asked for after this one is computed, so it never travels meanwhile.
+"""
 
 from numba import float32
 

@@ -1,5 +1,6 @@
-"""WRONG: Only the first tile's copy begins two samples early; the later ones lack the halo's
-offset.
+"""MUST GET: wrong-value, line 37, cause later-tiles-without-offset.
+
+Only the first tile's copy begins two samples early; the later ones lack the halo's offset.
 """
 
 from numba import float32

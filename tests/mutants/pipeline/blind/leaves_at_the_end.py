@@ -1,5 +1,7 @@
-"""WRONG: Threads whose output lies past the end leave the loop, while the others need them at
-copies and barriers.
+"""MUST GET: divergent-barrier, line 40.
+
+Threads whose output lies past the end leave the loop, while the others need them at copies and
+barriers.
 """
 
 from numba import float32

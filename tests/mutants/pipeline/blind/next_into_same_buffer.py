@@ -1,4 +1,4 @@
-"""WRONG: The next tile is copied into the buffer of this turn's tile."""
+"""MUST GET: async-copy, line 25. The next tile is copied into the buffer of this turn's tile."""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The last turn closes no empty group, so wait_group(1) leaves its own tile on the way."""
+"""MUST GET: async-copy, line 36.
+
+The last turn closes no empty group, so wait_group(1) leaves its own tile on the way.
+"""
 
 from numba import float32
 

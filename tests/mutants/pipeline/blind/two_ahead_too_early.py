@@ -1,5 +1,7 @@
-"""WRONG: The tile after the next is asked for before this turn's tile, in the same buffer, has
-been computed.
+"""MUST GET: async-copy, line 31.
+
+The tile after the next is asked for before this turn's tile, in the same buffer, has been
+computed.
 """
 
 from numba import float32

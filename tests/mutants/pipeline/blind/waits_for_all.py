@@ -1,5 +1,6 @@
-"""WRONG: Each turn waits for all copies, the next tile's too, so nothing travels while it
-computes.
+"""MUST GET: gate, cause outputs stored while a tile is in flight.
+
+Each turn waits for all copies, the next tile's too, so nothing travels while it computes.
 """
 
 from numba import float32

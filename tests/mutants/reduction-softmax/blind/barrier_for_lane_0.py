@@ -1,4 +1,7 @@
-"""WRONG: The barrier stands inside the if of lane 0, where 31 of 32 threads never come."""
+"""MUST GET: divergent-barrier, line 31.
+
+The barrier stands inside the if of lane 0, where 31 of 32 threads never come.
+"""
 
 import math
 

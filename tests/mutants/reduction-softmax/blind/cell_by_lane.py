@@ -1,4 +1,7 @@
-"""WRONG: The cell is chosen by t % 32, which is the lane, where the warp is t // 32."""
+"""MUST GET: out-of-bounds, line 30.
+
+The cell is chosen by t % 32, which is the lane, where the warp is t // 32.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""WRONG: The maximum starts from the thread's first element, which a short row does not have."""
+"""MUST GET: out-of-bounds, line 22.
+
+The maximum starts from the thread's first element, which a short row does not have.
+"""
 
 import math
 

@@ -1,5 +1,7 @@
-"""WRONG: Each warp subtracts its own maximum, so the powers that are added and divided have
-different scales.
+"""MUST GET: wrong-value, line 42, cause maximum-of-own-warp.
+
+Each warp subtracts its own maximum, so the powers that are added and divided have different
+scales.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""WRONG: The steps are 0 to 4 instead of 1, 2, 4, 8, 16, so lanes are joined more than once or
-never.
+"""MUST GET: wrong-value, line 42, cause steps-counted.
+
+The steps are 0 to 4 instead of 1, 2, 4, 8, 16, so lanes are joined more than once or never.
 """
 
 import math

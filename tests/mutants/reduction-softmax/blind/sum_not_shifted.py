@@ -1,4 +1,7 @@
-"""WRONG: The sum adds exp(a) where the numerator has exp(a - maximum)."""
+"""MUST GET: wrong-value, line 46, cause sum-not-shifted.
+
+The sum adds exp(a) where the numerator has exp(a - maximum).
+"""
 
 import math
 

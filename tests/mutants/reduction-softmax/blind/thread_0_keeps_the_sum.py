@@ -1,5 +1,7 @@
-"""WRONG: Only thread 0 joins the four warps' sums and does not share the result; the others divide
-by their warp's sum.
+"""MUST GET: wrong-value, line 49, cause total-of-thread-0.
+
+Only thread 0 joins the four warps' sums and does not share the result; the others divide by their
+warp's sum.
 """
 
 import math

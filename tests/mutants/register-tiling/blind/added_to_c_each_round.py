@@ -1,4 +1,7 @@
-"""WRONG: The running sums are added to c in every round, so earlier rounds count several times."""
+"""MUST GET: wrong-value, line 45, cause added-to-output.
+
+The running sums are added to c in every round, so earlier rounds count several times.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""WRONG: The sums are of four rows and columns side by side, but they are stored 16 apart."""
+"""MUST GET: wrong-value, line 45, cause both-two-ways.
+
+The sums are of four rows and columns side by side, but they are stored 16 apart.
+"""
 
 from numba import float32
 

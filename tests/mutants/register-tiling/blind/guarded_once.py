@@ -1,4 +1,7 @@
-"""WRONG: One guard, for the first of the 16 outputs, lets all 16 be stored."""
+"""MUST GET: out-of-bounds, line 44.
+
+One guard, for the first of the 16 outputs, lets all 16 be stored.
+"""
 
 from numba import float32
 

@@ -1,5 +1,6 @@
-"""WRONG: Each thread fetches four neighbours of b, so lanes of one request stand four numbers
-apart.
+"""MUST GET: gate, cause global load sectors.
+
+Each thread fetches four neighbours of b, so lanes of one request stand four numbers apart.
 """
 
 from numba import float32

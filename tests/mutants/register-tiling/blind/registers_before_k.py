@@ -1,5 +1,7 @@
-"""WRONG: The eight numbers are read into registers once a round, before the loop over k, and used
-for all 16 k.
+"""MUST GET: wrong-value, line 46, cause first-k-again.
+
+The eight numbers are read into registers once a round, before the loop over k, and used for all 16
+k.
 """
 
 from numba import float32
@@ -32,7 +34,7 @@ def register_matmul(a, b, c):
         for i in range(4):
             left[i] = tile_a[y + 16 * i, 0]
             right[i] = tile_b[0, x + 16 * i]
-        for k in range(TILE):
+        for _ in range(TILE):
             for i in range(4):
                 for j in range(4):
                     sums[i, j] += left[i] * right[j]

@@ -1,4 +1,7 @@
-"""WRONG: The rounds are counted as if a tile were 64 long in K too, so most of K is left out."""
+"""MUST GET: wrong-value, line 45, cause first-tile-only.
+
+The rounds are counted as if a tile were 64 long in K too, so most of K is left out.
+"""
 
 from numba import float32
 

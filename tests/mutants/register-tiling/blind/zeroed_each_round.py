@@ -1,5 +1,6 @@
-"""WRONG: The sums are set to 0 at the start of every round, so only the last round's products
-remain.
+"""MUST GET: wrong-value, line 45, cause last-tile-only.
+
+The sums are set to 0 at the start of every round, so only the last round's products remain.
 """
 
 from numba import float32

@@ -1,5 +1,7 @@
-"""WRONG: The only barrier of a round stands before the loads, so products read cells that others
-are still loading.
+"""MUST GET: race, line 28.
+
+The only barrier of a round stands before the loads, so products read cells that others are still
+loading.
 """
 
 from numba import float32

@@ -1,5 +1,7 @@
-"""WRONG: Each thread loads the whole row and column that it needs, so all 16 threads of a row
-store the same cells.
+"""MUST GET: gate, cause global load sectors.
+
+Each thread loads the whole row and column that it needs, so all 16 threads of a row store the same
+cells.
 """
 
 from numba import float32

@@ -1,5 +1,7 @@
-"""WRONG: The loads are guarded by row and column of c, not along K, so the last round reads past
-the rows of a and past the end of b.
+"""MUST GET: out-of-bounds, line 25.
+
+The loads are guarded by row and column of c, not along K, so the last round reads past the rows of
+a and past the end of b.
 """
 
 from numba import float32

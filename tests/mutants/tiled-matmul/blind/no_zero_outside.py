@@ -1,5 +1,6 @@
-"""WRONG: Cells whose element lies outside are not set to 0 and keep what the round before left
-there.
+"""MUST GET: uninitialised-read, line 29.
+
+Cells whose element lies outside are not set to 0 and keep what the round before left there.
 """
 
 from numba import float32

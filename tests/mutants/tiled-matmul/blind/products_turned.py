@@ -1,4 +1,7 @@
-"""WRONG: The product walks down a column of tile_a and along a row of tile_b."""
+"""MUST GET: wrong-value, line 29, cause tiles-swapped.
+
+The product walks down a column of tile_a and along a row of tile_b.
+"""
 
 from numba import float32
 

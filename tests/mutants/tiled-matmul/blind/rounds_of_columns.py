@@ -1,4 +1,7 @@
-"""WRONG: The rounds are counted over the columns of c instead of over K."""
+"""MUST GET: wrong-value, line 30, cause tiles-counted-along-columns.
+
+The rounds are counted over the columns of c instead of over K.
+"""
 
 from numba import float32
 

@@ -1,5 +1,7 @@
-"""WRONG: The tiles are filled at the element's place in the matrix, which lies outside a tile of
-16 x 16 for all blocks but the first.
+"""MUST GET: out-of-bounds, line 23.
+
+The tiles are filled at the element's place in the matrix, which lies outside a tile of 16 x 16 for
+all blocks but the first.
 """
 
 from numba import float32

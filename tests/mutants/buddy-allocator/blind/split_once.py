@@ -1,4 +1,7 @@
-"""WRONG: The search starts from the largest block and splits it though a smaller one would do."""
+"""MUST GET: refused, cause loose-split.
+
+A block is split once and not until it has the size wanted.
+"""
 
 
 class BuddyAllocator:
@@ -20,17 +23,17 @@ class BuddyAllocator:
         wanted = self.minimum
         while wanted < size:
             wanted *= 2
-        block = self.capacity
-        while block >= wanted and not self.free_blocks[block]:
-            block //= 2
-        if block < wanted:
+        block = wanted
+        while block <= self.capacity and not self.free_blocks[block]:
+            block *= 2
+        if block > self.capacity:
             raise MemoryError(f"no block of {wanted} bytes")
         offset = min(self.free_blocks[block])
         self.free_blocks[block].remove(offset)
-        while block > wanted:
+        if block > wanted:
             block //= 2
             self.free_blocks[block].add(offset + block)
-        self.live[offset] = wanted
+        self.live[offset] = block
         return offset
 
     def free(self, offset):
