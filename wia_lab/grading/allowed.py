@@ -201,7 +201,7 @@ FRAMES = frozenset(
         "f2py",
         *["sys", "os", "builtins", "inspect", "importlib", "subprocess", "gc", "ctypes", "posix"],
         *["modules", "settrace", "setprofile", "runstring", "testing", "_private", "_core"],
-        *["backend", "_backend", "crossings", "ag_await", "gi_yieldfrom", "cr_await"],
+        *["backend", "_backend", "crossings", "storage", "ag_await", "gi_yieldfrom", "cr_await"],
     ]
 )
 """Attributes that lead out of the answer: to frames, modules, files, foreign code, the records."""

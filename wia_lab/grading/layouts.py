@@ -42,14 +42,16 @@ def collect(folder: Path) -> list[Handed]:
     if not folder.is_dir():
         raise CannotRun(f"{folder} is no folder of submissions: name one with a file a student")
     found: dict[str, Handed] = {}
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    stems = {Path(entry.name).stem.removesuffix(".wia-lab") for entry in entries}
+    for entry in entries:
         if entry.name.startswith(".") or entry.name in STRAY:
             continue
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
             _folder(path, found)
         elif entry.is_symlink() or path.suffix.lower() in ENDINGS:
-            _file(path, found)
+            _file(path, found, stems)
     if not found:
         raise CannotRun(f"{folder} holds no submission: one folder or one .ipynb file a student")
     return [found[name] for name in sorted(found)]
@@ -88,8 +90,11 @@ def _take(handed: Handed, path: Path, top: Path) -> None:
         handed.findings.append(f"{name} lies beside the notebooks; it was not used")
 
 
-def _file(path: Path, found: dict[str, Handed]) -> None:
-    """Take a file at the top: an export's long name, or the student's name."""
+def _file(path: Path, found: dict[str, Handed], stems: set[str]) -> None:
+    """Take a file at the top: an export's long name, or the student's name.
+
+    `smith-2` is a second file of `smith` only where there is a first: else it is who it says.
+    """
     if moodle := MOODLE.fullmatch(path.name):
         handed, number = _of(found, f"{moodle['name']}_{moodle['id']}"), 0
     elif canvas := CANVAS.fullmatch(path.name):
@@ -97,7 +102,10 @@ def _file(path: Path, found: dict[str, Handed]) -> None:
         handed.late = handed.late or bool(canvas["late"])
         number = int(canvas["number"])
     else:
-        student, number = copy_of(path.stem.removesuffix(".wia-lab"))
+        stem = path.stem.removesuffix(".wia-lab")
+        student, number = copy_of(stem)
+        if student not in stems and not stem.endswith(")"):
+            student, number = stem, 0
         handed = _of(found, student)
     handed.files.append((path, number))
 

@@ -53,7 +53,16 @@ STAGED = (
     ),
     *(
         f"grading/{name}.py"
-        for name in ["__init__", "allowed", "limits", "plain", "playing", "slices", "worker"]
+        for name in [
+            "__init__",
+            "allowed",
+            "limits",
+            "plain",
+            "playing",
+            "slices",
+            "untouched",
+            "worker",
+        ]
     ),
 )
 """What of this package a worker can read."""

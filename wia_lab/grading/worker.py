@@ -28,6 +28,7 @@ from typing import Any
 from wia_lab.grading import allowed, plain
 from wia_lab.grading.limits import MIB, Limits, confine
 from wia_lab.grading.slices import needed
+from wia_lab.grading.untouched import Untouched
 
 HEADER = struct.Struct(">I")
 FILE = "<answer>"
@@ -232,6 +233,7 @@ def work(request: dict[str, Any]) -> str:
     if host:
         play = run_setup(request["play"], "play")["play"]
         namespace["__builtins__"] = guarded_builtins()
+        shared = Untouched()
         no_way_out()
     exec(code, namespace)  # noqa: S102 - only definitions and constants, in a sandbox
     answer = namespace.get(request["function"])
@@ -243,6 +245,8 @@ def work(request: dict[str, Any]) -> str:
     result = (
         playing.host(facts, answer, play, cases) if host else playing.kernel(facts, answer, cases)
     )
+    if host and (name := shared.changed()) is not None:
+        return json.dumps({"fate": "crashed", "why": f"it changed {name}, which is not its own"})
     return json.dumps({"fate": "ran", "result": plain.encode(result)})
 
 
