@@ -28,6 +28,7 @@ COMMANDS = {
     "build": "wia_lab.commands.build:build",
     "doctor": "wia_lab.commands.doctor:doctor",
     "bench": "wia_lab.commands.bench:bench",
+    "conformance": "wia_lab.commands.conformance:conformance",
 }
 """Each command's name and where its function stands, in the order of the help page."""
 

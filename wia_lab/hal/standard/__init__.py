@@ -4,9 +4,15 @@ A row says which test proves it, where that was run, and what was chosen where t
 choice. `wia-lab conformance` runs the tests and prints the table.
 """
 
-from wia_lab.hal.standard import execution, memory, operations, synchronisation
+from wia_lab.hal.standard import execution, memory, operations, safety, synchronisation
 from wia_lab.hal.standard.row import Row, resolve
 
-TABLE: tuple[Row, ...] = execution.ROWS + operations.ROWS + synchronisation.ROWS + memory.ROWS
+TABLE: tuple[Row, ...] = (
+    *execution.ROWS,
+    *operations.ROWS,
+    *synchronisation.ROWS,
+    *memory.ROWS,
+    *safety.ROWS,
+)
 
 __all__ = ["TABLE", "Row", "resolve"]

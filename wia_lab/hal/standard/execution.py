@@ -75,7 +75,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.1",
-        "hal/clike/test_language.py::test_local_memory_of_the_launch",
+        "hal/test_standard_rows.py::test_shared_memory_of_a_launch",
         (
             "wia_launch_config_t.shared_mem",
             "hal.LaunchConfig.shared_memory",
@@ -98,14 +98,18 @@ ROWS: tuple[Row, ...] = (
         DEVICES + "test_info_is_the_data_sheet",
         ("wia_device_info_t", "hal.DeviceInfo"),
         ("wia_get_device_info", "hal.Device.info"),
-        ("wia_device_info_t.name", "hal.DeviceInfo.name"),
         ("wia_device_info_t.vendor", "hal.DeviceInfo.vendor"),
         ("wia_device_info_t.type", "hal.DeviceInfo.type"),
-        ("device_type_to_string", "hal.DeviceType.value", "`device.info.type.value`."),
         ("wia_device_info_t.compute_units", "hal.DeviceInfo.compute_units"),
         ("wia_device_info_t.memory_size", "hal.DeviceInfo.memory_size"),
         ("wia_device_info_t.memory_bandwidth", "hal.DeviceInfo.memory_bandwidth"),
         ("wia_device_info_t.peak_flops", "hal.DeviceInfo.peak_flops"),
+    ),
+    *rows(
+        "3.2",
+        "hal/test_standard_rows.py::test_type_of_a_device",
+        ("wia_device_info_t.name", "hal.DeviceInfo.name"),
+        ("device_type_to_string", "hal.DeviceType.value", "`device.info.type.value`."),
     ),
     *rows(
         "3.2.1",
@@ -127,7 +131,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.2.1",
-        SAMPLES + "devices.py::TestCapabilities::test_a_tensor_where_it_can_be",
+        "hal/test_standard_rows.py::test_tensors_of_either_memory",
         ("wia_create_tensor_unified", "hal.empty", "`memory=MemoryKind.UNIFIED`."),
         ("wia_create_tensor_device", "hal.empty", "`memory=MemoryKind.DEVICE`, the default."),
     ),
@@ -151,6 +155,10 @@ ROWS: tuple[Row, ...] = (
             "hal.Context",
             MADE + " Where C returns NULL, it raises.",
         ),
+    ),
+    *rows(
+        "3.3",
+        SAMPLES + "devices.py::TestContexts::test_two_at_once",
         ("wia_context_config_t.device_id", "hal.Context.device", "The context's first argument."),
         ("wia_compute_in_context", "hal.Stream.submit", SUBMITTED),
     ),
@@ -243,11 +251,6 @@ ROWS: tuple[Row, ...] = (
         SAMPLES + "streams.py::TestEvents::test_merge",
         ("wia_event_t", "hal.Event"),
         (
-            "wia_create_event",
-            "hal.Context.create_event",
-            "Of a context, as no context is current.",
-        ),
-        (
             "wia_event_record",
             "hal.Stream.record",
             "A verb of the stream's, where the sources make it the event's.",
@@ -255,6 +258,19 @@ ROWS: tuple[Row, ...] = (
         ("wia_stream_wait_stream", "hal.Stream.wait", "One verb for both."),
         ("wia_merge_async", "hal.Stream.submit", SUBMITTED),
         ("wia_stream_synchronize", "hal.Stream.synchronize"),
+    ),
+    *rows(
+        "3.4.1",
+        "hal/test_standard_rows.py::test_what_needs_no_destroying",
         ("wia_destroy_event", "hal.Event", COLLECTED),
+    ),
+    *rows(
+        "3.4.1",
+        "hal/test_standard_rows.py::test_an_event_of_ones_own",
+        (
+            "wia_create_event",
+            "hal.Context.create_event",
+            "Of a context, as no context is current.",
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Chapter 4 of the standard: memory."""
+"""Sections 4.1 to 4.9 of the standard: memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ BUDDY = "memory/test_allocator_machines.py::TestBuddy::runTest"
 SLAB = "memory/test_allocator_machines.py::TestSlab::runTest"
 COUNTS = "memory/test_refcount.py::TestCounts::"
 COMPACTION = "memory/test_compaction.py::"
-GUARD = "memory/test_guard.py::"
 SAMPLES = "hal/examples/test_examples_"
 POOL = "memory/test_pool.py::"
 
@@ -46,9 +45,6 @@ ROWS: tuple[Row, ...] = (
     *rows(
         "4.2.1",
         BUDDY,
-        ("memory_block_t", "memory.Block", TWO_BLOCKS),
-        ("memory_block_t.size", "memory.Block.size"),
-        ("memory_block_t.is_free", "memory.Region.state", TWO_BLOCKS),
         (
             "memory_block_t.left_buddy",
             "memory.Buddy.free",
@@ -65,11 +61,6 @@ ROWS: tuple[Row, ...] = (
             "Used and not declared in the sources; the offset XOR 2ⁿ.",
         ),
         (
-            "memory_block_t.data",
-            "memory.Block.offset",
-            "Used and not declared in the sources; bytes from the start of the range.",
-        ),
-        (
             "buddy_alloc",
             "memory.Buddy.allocate",
             "Splits until the block fits, where the sources stop at twice its size.",
@@ -79,16 +70,33 @@ ROWS: tuple[Row, ...] = (
             "memory.Buddy.free",
             "Merges free buddies of the same order, as long as there are any.",
         ),
+        ("split_block", "memory.Buddy.allocate", "A step of it."),
+        ("merge_buddies", "memory.Buddy.free", "A step of it."),
+    ),
+    *rows(
+        "4.2.1",
+        "hal/test_standard_rows.py::test_buddies",
+        ("memory_block_t", "memory.Block", TWO_BLOCKS),
+        ("memory_block_t.size", "memory.Block.size"),
+        ("memory_block_t.is_free", "memory.Region.state", TWO_BLOCKS),
+        (
+            "memory_block_t.data",
+            "memory.Block.offset",
+            "Used and not declared in the sources; bytes from the start of the range.",
+        ),
         ("next_power_of_2", "memory.Buddy.order_of", "Its logarithm, in smallest blocks."),
         ("find_free_block", "memory.Buddy.explain", "Says which block a request would get."),
-        ("split_block", "memory.Buddy.allocate", "A step of it."),
         ("get_block", "memory.Buddy.block_at"),
-        ("merge_buddies", "memory.Buddy.free", "A step of it."),
     ),
     *rows(
         "4.2.2",
         SLAB,
         ("slab_t", "memory.Slab"),
+        ("slab_free", "memory.Slab.free", "A second free is refused."),
+    ),
+    *rows(
+        "4.2.2",
+        "hal/test_standard_rows.py::test_slabs",
         ("slab_t.object_size", "memory.Slab.object_size"),
         (
             "slab_t.objects_per_slab",
@@ -102,18 +110,21 @@ ROWS: tuple[Row, ...] = (
         ),
         ("create_slab", "memory.Slab", "Making one is calling the class."),
         ("slab_alloc", "memory.Slab.allocate", "Raises where C returns NULL."),
-        ("slab_free", "memory.Slab.free", "A second free is refused."),
     ),
     *rows(
         "4.3",
         SAMPLES + "memory.py::TestUnified::test_process_data_unified",
         ("wia_alloc_unified", "hal.Context.allocate", ONE_ALLOCATE),
-        ("wia_free_unified", "hal.Buffer.close", CLOSED),
         (
             "wia_compute_kernel",
             "hal.Stream.submit",
             SUBMITTED + " The host waits before it reads, which the sources forget.",
         ),
+    ),
+    *rows(
+        "4.3",
+        "hal/test_hal_streams.py::TestKinds::test_lifetime",
+        ("wia_free_unified", "hal.Buffer.close", CLOSED),
     ),
     *rows(
         "4.3",
@@ -144,6 +155,10 @@ ROWS: tuple[Row, ...] = (
             "hal.Stream.copy",
             "(target, source): the direction follows from the two kinds of memory.",
         ),
+    ),
+    *rows(
+        "4.4",
+        "hal/test_hal_streams.py::TestKinds::test_lifetime",
         ("wia_free_pinned", "hal.Buffer.close", CLOSED),
         ("wia_free_device", "hal.Buffer.close", CLOSED),
     ),
@@ -151,11 +166,6 @@ ROWS: tuple[Row, ...] = (
         "4.5",
         POOL + "TestReuse::test_same_class_hits",
         ("memory_pool_t", "memory.Pool"),
-        (
-            "memory_pool_t.pools",
-            "memory.Pool.classes",
-            "As many classes as there are sizes, not 32; kept apart by stream as well.",
-        ),
         ("pool_alloc", "memory.Pool.allocate"),
         (
             "pool_free",
@@ -164,7 +174,16 @@ ROWS: tuple[Row, ...] = (
             "kernel's memory be handed out while it runs.",
         ),
         ("size_class_pool_t", "memory.Pool", "A row of the pool's, not an object of its own."),
-        ("size_class_pool_t.cache", "memory.Pool.regions", "Those whose state is kept."),
+    ),
+    *rows(
+        "4.5",
+        "hal/test_standard_rows.py::test_a_pools_books",
+        (
+            "memory_pool_t.pools",
+            "memory.Pool.classes",
+            "As many classes as there are sizes, not 32; kept apart by stream as well.",
+        ),
+        ("size_class_pool_t.cache", "memory.Pool.regions", "Those whose state is cached."),
         ("size_class_pool_t.cache_size", "memory.Statistics.cached_bytes", "Of all classes."),
         (
             "memory_pool_t.total_allocated",
@@ -209,12 +228,7 @@ ROWS: tuple[Row, ...] = (
     *rows(
         "4.6",
         COUNTS + "test_last_release_frees",
-        ("ref_counted_memory_t", "memory.Strong"),
-        ("ref_counted_memory_t.data", "memory.Strong.block"),
-        ("ref_counted_memory_t.size", "memory.Block.size", "Of `handle.block`."),
         ("ref_counted_memory_t.ref_count", "memory.Strong.count"),
-        ("ref_counted_memory_t.device", "memory.Counted.upstream", "The memory it came from."),
-        ("create_ref_counted", "memory.Counted.create"),
         (
             "retain_memory",
             "memory.Strong.retain",
@@ -226,6 +240,15 @@ ROWS: tuple[Row, ...] = (
             "`stream=` defers the last one until that stream has passed: a count on the host knows "
             "nothing of a device at work.",
         ),
+    ),
+    *rows(
+        "4.6",
+        "hal/test_standard_rows.py::test_a_counted_buffer",
+        ("ref_counted_memory_t", "memory.Strong"),
+        ("ref_counted_memory_t.data", "memory.Strong.block"),
+        ("ref_counted_memory_t.size", "memory.Block.size", "Of `handle.block`."),
+        ("ref_counted_memory_t.device", "memory.Counted.upstream", "The memory it came from."),
+        ("create_ref_counted", "memory.Counted.create"),
     ),
     *rows(
         "4.7",
@@ -255,7 +278,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.7",
-        COMPACTION + "test_largest_hole_before_and_after",
+        "hal/test_standard_rows.py::test_the_map_of_a_heap",
         ("get_all_blocks", "memory.Compacting.regions", "In the order of their addresses."),
         ("get_num_blocks", "memory.Statistics.live_blocks"),
         ("get_heap_base", "memory.Region.offset", "Of the first region: 0."),
@@ -319,60 +342,5 @@ ROWS: tuple[Row, ...] = (
             "hal.compile_kernel",
             "Even banks alone, not odd ones, and an array that is long enough.",
         ),
-    ),
-    *rows(
-        "4.10",
-        GUARD + "TestRedZones::test_overflow",
-        (
-            "WIA_DEBUG_MEMORY",
-            "memory.Guard",
-            "Wrapped around an allocator at run time, rather than compiled in.",
-        ),
-        ("safe_alloc", "memory.Guard.allocate"),
-    ),
-    *rows(
-        "4.10",
-        GUARD + "TestRedZones::test_underflow",
-        (
-            "wia_protect_memory",
-            "memory.Guard.verify",
-            "Device memory has no pages of 4 KiB to protect: zones of known bytes are checked.",
-        ),
-        (
-            "WIA_PROT_NONE",
-            "memory.Guard.red_zone",
-            "Bytes of a zone that nobody may write; a read of them is not seen.",
-        ),
-    ),
-    *rows(
-        "4.10",
-        "memory/test_adaptors.py::TestTrack::test_sites_and_leaks",
-        ("allocation_record_t", "memory.Leak", "What is still live; a freed one is in the error."),
-        ("allocation_record_t.ptr", "memory.Leak.offset"),
-        ("allocation_record_t.size", "memory.Leak.size"),
-        (
-            "allocation_record_t.alloc_site",
-            "memory.Leak.site",
-            "The caller's line: the sources record their own.",
-        ),
-        ("track_allocation", "memory.Track.allocate"),
-        ("add_to_tracker", "memory.Track.allocate", "A step of it."),
-        ("find_allocation", "memory.Track.site_of"),
-    ),
-    *rows(
-        "4.10",
-        GUARD + "TestFreed::test_double_free_names_three_lines",
-        ("safe_free", "memory.Guard.free", "Raises DoubleFreeError where C aborts."),
-        (
-            "allocation_record_t.is_freed",
-            "errors.DoubleFreeError",
-            "Told by the error; freed blocks are in quarantine, so no address means two.",
-        ),
-        ("allocation_record_t.free_site", "errors.DoubleFreeError", "In the error's sentence."),
-    ),
-    *rows(
-        "4.10",
-        GUARD + "TestLeaks::test_report",
-        ("detect_leaks", "memory.Guard.leaks"),
     ),
 )

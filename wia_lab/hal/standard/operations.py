@@ -163,11 +163,15 @@ ROWS: tuple[Row, ...] = (
             "hal.launch_kernel_async",
             "Arguments are given at the launch: a kernel that remembers them is shared state.",
         ),
+    ),
+    *rows(
+        "3.6.2",
+        "hal/test_standard_rows.py::test_a_kernel_needs_no_destroying",
         ("wia_destroy_kernel", "hal.Kernel", COLLECTED),
     ),
     *rows(
         "3.6.2",
-        "hal/clike/test_language.py::test_local_memory_of_the_launch",
+        "hal/test_standard_rows.py::test_shared_memory_of_a_launch",
         ("wia_launch_config_t.shared_memory", "hal.LaunchConfig.shared_memory"),
     ),
     *rows(

@@ -81,8 +81,7 @@ def resolve(python: str) -> Any:
         try:
             found = getattr(found, name)
         except AttributeError:
-            parameters = inspect.signature(found).parameters if inspect.isclass(found) else {}
-            if name not in parameters:
+            if not inspect.isclass(found) or name not in inspect.signature(found).parameters:
                 raise
-            found = parameters[name]
+            found = inspect.signature(found).parameters[name]
     return found

@@ -34,7 +34,6 @@ ROWS: tuple[Row, ...] = (
             "The streams wait for each other; the host, one thread of which cannot stand for four, "
             "does not.",
         ),
-        ("wia_destroy_peer_barrier", "hal.PeerBarrier", COLLECTED),
     ),
     *rows(
         "3.8",
@@ -47,6 +46,11 @@ ROWS: tuple[Row, ...] = (
             "Put behind what streams were given: there are no lists of commands.",
         ),
         ("wia_wait_fence", "hal.Fence.wait"),
+    ),
+    *rows(
+        "3.8",
+        "hal/test_standard_rows.py::test_what_needs_no_destroying",
+        ("wia_destroy_peer_barrier", "hal.PeerBarrier", COLLECTED),
         ("wia_destroy_fence", "hal.Fence", COLLECTED),
     ),
     *rows(
@@ -107,6 +111,10 @@ ROWS: tuple[Row, ...] = (
         "3.9",
         SAMPLES + "recovery.py::TestSafeCompute::test_device_lost",
         ("WIA_ERROR_DEVICE_LOST", "hal.DeviceLost", "An exception."),
+    ),
+    *rows(
+        "3.9",
+        "hal/test_hal_recovery.py::TestLoss::test_named_and_reset",
         (
             "wia_reset_device",
             "hal.Device.reset",
@@ -117,14 +125,18 @@ ROWS: tuple[Row, ...] = (
         "3.9",
         SAMPLES + "recovery.py::TestSafeCompute::test_timeout",
         (
-            "WIA_ERROR_TIMEOUT",
-            "hal.TimedOut",
-            "An exception; the work still runs, so it is waited for, not submitted again.",
-        ),
-        (
             "wia_set_timeout",
             "hal.ContextConfig.timeout",
             "Another name of §3.3's wia_context_set_timeout: one attribute.",
+        ),
+    ),
+    *rows(
+        "3.9",
+        "hal/test_hal_streams.py::TestStreams::test_timeout",
+        (
+            "WIA_ERROR_TIMEOUT",
+            "hal.TimedOut",
+            "An exception; the work still runs, so it is waited for, not submitted again.",
         ),
     ),
     *rows(
@@ -152,6 +164,10 @@ ROWS: tuple[Row, ...] = (
         ("wia_enable_profiling", "hal.ContextConfig.profiling"),
         ("wia_begin_profiling", "hal.Profiler.__enter__", "`with context.profiler:`."),
         ("wia_end_profiling", "hal.Profiler.__exit__", "The end of the `with`."),
+    ),
+    *rows(
+        "3.10",
+        "hal/test_standard_rows.py::test_what_needs_no_destroying",
         ("wia_destroy_profiler", "hal.Profiler", COLLECTED),
     ),
     *rows(

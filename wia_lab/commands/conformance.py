@@ -1,0 +1,121 @@
+"""`wia-lab conformance`: the names of WIA-AI-011, what each is here, and whether it is proved."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wia_lab.errors import CannotRun
+from wia_lab.workbook import places
+
+if TYPE_CHECKING:
+    from wia_lab.hal.standard import Row
+
+PROVED = "proved"
+ENDED = (0, 1, 5)  # pytest's exit codes: all passed, some did not, there was none
+
+
+@click.command()
+@click.option("--list", "only_list", is_flag=True, help="Print the table and run nothing.")
+def conformance(*, only_list: bool) -> int:
+    """Prove the table of WIA-AI-011's names.
+
+    Each row has the standard's section and name, the Python name, the result, and the test that
+    proves it; below stands what was chosen where the sources leave a choice. The tests run on
+    virtual machines and take about a minute.
+    """
+    from wia_lab.hal import standard
+
+    table = standard.TABLE
+    if only_list:
+        print_table(table, {})
+        return 0
+    root = places.checkout()
+    if root is None or not (root / "tests").is_dir():
+        raise click.UsageError(
+            "a wheel has no tests to prove the table with: run this in a clone, or give --list"
+        )
+    outcomes = run_tests({row.test for row in table}, root)
+    results = {row: result_of(row, outcomes) for row in table}
+    print_table(table, results)
+    click.echo(summary(table, results))
+    return 0 if all(result == PROVED for result in results.values()) else 1
+
+
+def run_tests(tests: Iterable[str], root: Path) -> dict[str, str]:
+    """Return how each case of the tests ended; one that is not there is missing."""
+    wanted = sorted(tests)
+    click.echo(f"wia-lab: running {len(wanted)} tests", err=True)
+    with tempfile.TemporaryDirectory() as folder:
+        asked, told = Path(folder, "wanted.json"), Path(folder, "outcomes.json")
+        asked.write_text(json.dumps(wanted), encoding="utf-8")
+        ran = subprocess.run(
+            [sys.executable, "-m", "wia_lab.commands.evidence", str(asked), str(told)],
+            cwd=root,
+            env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        if ran.returncode not in ENDED or not told.is_file():
+            said = (ran.stdout + ran.stderr).strip().splitlines() or [f"exit {ran.returncode}"]
+            raise CannotRun(f"the tests in {root / 'tests'} could not be run: {said[-1].strip()}")
+        outcomes: dict[str, str] = json.loads(told.read_text(encoding="utf-8"))
+    return outcomes
+
+
+def result_of(row: Row, outcomes: Mapping[str, str]) -> str:
+    """Return "proved", or what is lacking.
+
+    Of a parametrised test no case may fail and one must pass: others may lack what they need.
+    """
+    from wia_lab.hal.standard import resolve
+
+    try:
+        resolve(row.python)
+    except (AttributeError, ImportError):
+        return "no callable"
+    cases = {outcome for node, outcome in outcomes.items() if node.partition("[")[0] == row.test}
+    if "failed" in cases:
+        return "failed"
+    if "passed" in cases:
+        return PROVED
+    return "skipped" if cases else "not run"
+
+
+def print_table(table: Iterable[Row], results: Mapping[Row, str]) -> None:
+    """Print a line a row, and its choice below; without results that column is a dash."""
+    lines = [
+        (row.section, row.name, row.python, results.get(row, "-"), row.test, row.choice)
+        for row in table
+    ]
+    heads = ("section", "name", "Python", "result", "proved by", "")
+    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(4)]
+    for *cells, test, choice in [heads, *lines]:
+        columns = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        click.echo(f"{columns}  {test}")
+        if choice:
+            click.echo(f"{'':{widths[0]}}    {choice}")
+
+
+def summary(table: Iterable[Row], results: Mapping[Row, str]) -> str:
+    """Return how many rows ended how, on virtual machines and on hardware."""
+    rows = list(table)
+    counts = Counter(results[row] for row in rows)
+    lacking = "".join(f", {count} {result}" for result, count in counts.items() if result != PROVED)
+    on_hardware = sum(row.hardware != "not run" for row in rows)
+    return (
+        f"\n{len({row.name for row in rows})} names in {len(rows)} rows, on virtual machines: "
+        f"{counts[PROVED]} proved{lacking}; on hardware: {on_hardware} run"
+    )
