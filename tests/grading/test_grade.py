@@ -379,7 +379,7 @@ class TestAll:
 
     @pytest.mark.slow
     def test_twenty_seeds(self, made, tmp_path):
-        """On twenty other seeds each solution is full and each stub nothing."""
+        """On twenty other seeds each solution is full."""
         from wia_lab.grading.course import default_course
 
         full = default_course()

@@ -193,9 +193,18 @@ def host_verdict(puzzle: HostPuzzle, cases: list[HostCase], result: Any) -> Verd
             raise TypeError("a reply is none")
         runs.append(HostRun(case, replies, data["facts"]))
         wrong = host_judge.unending(puzzle, runs[-1]) or puzzle.diagnose(runs[-1])
+        if wrong is None and not is_whole(runs[-1]):
+            raise ValueError(f"the script {case.name!r} came back in part")
     if wrong is None and len(runs) != len(cases):
         raise ValueError(f"{len(runs)} runs of {len(cases)} scripts")
     return host_judge.host_verdict(puzzle, runs, wrong)
+
+
+def is_whole(run: HostRun) -> bool:
+    """Whether each step of a script has its reply and its facts: what is left out is unjudged."""
+    steps = len(run.case.steps)
+    replies = run.case.options.get("threads", steps + 1)  # one a thread, or the object's and steps
+    return len(run.replies) == replies and len(run.facts.get("steps", run.case.steps)) == steps
 
 
 def sandbox_mode(forced: str | None = None) -> str:
