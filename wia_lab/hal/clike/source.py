@@ -45,12 +45,13 @@ def parse(source: str, file: str) -> Any:
         With the line and the column of what is no C, or not in the language.
     """
     text = _prepared(source, file)
-    if (hole := text.find("...")) >= 0:
-        line, column = text.count("\n", 0, hole) + 1, hole - text.rfind("\n", 0, hole)
-        raise refuse(file, line, column, "'...' is a hole: write what belongs there")
     try:
         return c_parser.CParser().parse(f'{_TYPEDEFS}\n#line 1 "k"\n{text}\n', file)
     except c_parser.ParseError as error:
+        if (hole := text.find("...")) >= 0:
+            line, column = text.count("\n", 0, hole) + 1, hole - text.rfind("\n", 0, hole)
+            what = "'...' is a hole: write what belongs there"
+            raise refuse(file, line, column, what) from None
         found = _PARSED.match(str(error))
         if found is None:
             raise KernelError(f"{file} ends too soon: close what is open, {{, ( or [") from None
