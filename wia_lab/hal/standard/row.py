@@ -73,8 +73,8 @@ def resolve(python: str) -> Any:
     AttributeError, ModuleNotFoundError
         When there is no such thing.
     """
-    found, *rest = importlib.import_module("wia_lab"), *python.split(".")[1:]
-    for name in rest:
+    found: Any = importlib.import_module("wia_lab")
+    for name in python.split(".")[1:]:
         if inspect.ismodule(found) and not hasattr(found, name):
             found = importlib.import_module(f"{found.__name__}.{name}")
             continue
