@@ -117,7 +117,7 @@ class TestBothWays:
             reply = escaped(worker, code)
         except WorkerDied:
             reply = {"fate": "crashed"}
-        assert time.monotonic() - begun < LIMITS.seconds + 6
+        assert time.monotonic() - begun < LIMITS.seconds + 60
         assert reply.get("fate", "crashed") == fate
         assert reply.get("fate") != "ran"
         assert judged(made, worker).verdict.passed
