@@ -11,8 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -20,6 +19,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 TOKEN = "learner"
 SECONDS_TO_START = 180
+SECONDS_TO_END = 60
 
 
 @pytest.fixture(scope="session")
@@ -37,11 +37,40 @@ def browser():
 @pytest.fixture
 def lab(tmp_path):
     """Start `wia-lab start` on a new folder; return the folder and the address of its pages."""
+    with running(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shared_lab(tmp_path_factory):
+    """As `lab`, once for all tests that only look."""
+    with running(tmp_path_factory.mktemp("shared-lab")) as found:
+        yield found
+
+
+@pytest.fixture
+def demos_address(shared_lab):
+    """Return the address of the shared server's pages; the kernels end with the test."""
+    _, address = shared_lab
+    yield address
+    root = address.partition("/lab/")[0]
+    permit = {"Authorization": f"token {TOKEN}"}
+    with urlopen(Request(f"{root}/api/sessions", headers=permit), timeout=SECONDS_TO_END) as answer:
+        sessions = json.load(answer)
+    for session in sessions:
+        place = f"{root}/api/sessions/{session['id']}"
+        with urlopen(Request(place, headers=permit, method="DELETE"), timeout=SECONDS_TO_END):
+            pass
+
+
+@contextmanager
+def running(home):
+    """Run JupyterLab on a new folder below `home` until it answers; give folder and address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    folder = tmp_path / "my-notebooks"
-    with server(folder, port, tmp_path) as process:
+    folder = home / "my-notebooks"
+    with server(folder, port, home) as process:
         wait_for(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", process)
         yield folder, f"http://127.0.0.1:{port}/lab/tree/{{}}?token={TOKEN}"
 
@@ -76,8 +105,19 @@ def server(folder, port, home):
         try:
             yield process
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(20)
+            end(process)
+
+
+def end(process):
+    """End a server and its group; one that is too busy to end itself is killed."""
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def wait_for(address, process):
@@ -88,6 +128,6 @@ def wait_for(address, process):
         try:
             with urlopen(address, timeout=5):
                 return
-        except (URLError, ConnectionError):
+        except OSError:  # refused, or too busy to answer within the 5 s
             time.sleep(0.3)
     pytest.fail(f"JupyterLab did not answer within {SECONDS_TO_START} s")
