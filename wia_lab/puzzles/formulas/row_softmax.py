@@ -63,7 +63,7 @@ def _divided_by(total: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Rows
     """
 
     def formula(a: np.ndarray) -> Rows:
-        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             powers = np.exp(a - a.max(axis=1, keepdims=True))
             return {"out": powers / total(powers)}
 
