@@ -45,9 +45,20 @@ class Page:
         start_kernel(page, address, name)
         # One document a page: another demo's tab would stay in it
         page.goto(address.replace("/lab/", "/doc/").format(f"demos/{name}.ipynb"))
-        page.locator(IDLE).first.wait_for()
+        self._connect()
         self._run()
         page.locator(TWIN).wait_for(state="attached")
+
+    def _connect(self):
+        """Wait until the page and its kernel talk; load it again where they do not."""
+        for _ in range(4):
+            if self.comes(self.page.locator(IDLE).first.is_visible, SECONDS // 2):
+                return
+            status = self.page.locator(".jp-Notebook-ExecutionIndicator").first
+            print(self.name, "did not connect:", status.get_attribute("data-status"))
+            self._answer()
+            self.page.reload()
+        pytest.fail(f"{self.name}: the page and its kernel do not talk")
 
     def _run(self):
         """Run the cell, once: a second run would put a new demo where one has been moved."""
@@ -101,7 +112,7 @@ class Page:
         alert = self.page.locator(".widget-html [role=alert]")
         for words in told:
             alert.filter(has_text=words).wait_for()
-        assert self.page.locator(".wia-picture svg").count() == 0
+        self.page.wait_for_function("() => !document.querySelector('.wia-picture svg')")
 
     def control(self, control):
         """Return the element of one control by its label."""
@@ -367,9 +378,9 @@ def edit_live(page, own):
         page.diagnoses(*told)
         page.edit(good + "\n")
         page.shows(said)
+    page.page.locator(IDLE).first.wait_for()
+    page.page.locator(".wia-editor textarea").fill(half)
     page.button("Run")
-    page.shows(said)
-    page.edit(half)
     page.diagnoses("this is not Python yet")
     page.button("The first one again")
     page.shows(said)

@@ -122,6 +122,16 @@ class TestTopology:
         assert staged == pytest.approx(2 * ((1 << 28) / 31.5e9 + 10e-6), abs=2e-9)
         assert "devices 0 and 2: NVLink 3 300.0 GB/s" in str(picture)
 
+    def test_a_detour_by_choice_keeps_the_direct_time(self):
+        """Sent through the host although NVLink is there: two arrows, and both times are told."""
+        machine = virtual_machine("4xA100-nvlink")
+        straight = viz.topology(machine, copy=(0, 2, 1 << 28))
+        detour = viz.topology(machine, copy=(0, 2, 1 << 28), staged=True)
+        assert detour.copy == straight.copy
+        assert "no way between them" not in str(detour)
+        ways = [picture.drawing().count('class="w"') for picture in (straight, detour)]
+        assert ways == [1, 2]
+
     def test_other_sockets_have_no_way(self):
         """PCIe of two sockets goes through host memory."""
         picture = viz.topology(virtual_machine("8xA100-pcie-2numa"), copy=(0, 6, 1))

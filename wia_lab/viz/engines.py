@@ -96,7 +96,7 @@ class EngineRows(Picture):
                     continue
                 x, wide = LEFT + (bar.start - begin) * scale, (bar.end - bar.start) * scale
                 places[bar.number] = (x, x + wide, y + 17)
-                kind = "abc"[streams.index(bar.stream) % 3]
+                kind = "abcr"[streams.index(bar.stream) % 4]
                 tip = f"{bar.name}, {bar.stream}: {bar.start:,} to {bar.end:,} ns"
                 canvas.rect(x, y, max(wide - 1, 1), 34, kind, tip)
                 if bar.hazardous:

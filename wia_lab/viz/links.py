@@ -28,6 +28,8 @@ class Topology(Picture):
         Each device's link to its host.
     copy : tuple or None
         (source, target, bytes, seconds direct or None, seconds staged).
+    staged : bool
+        The copy goes through host memory although there is a direct way.
     """
 
     machine: str
@@ -35,6 +37,7 @@ class Topology(Picture):
     pairs: tuple[tuple[int, int, str, float, bool], ...]
     hosts: tuple[tuple[str, float], ...]
     copy: tuple[int, int, int, float | None, float] | None = None
+    staged: bool = False
 
     def told(self) -> str:
         """The copy's figures."""
@@ -133,7 +136,7 @@ class Topology(Picture):
     ) -> None:
         assert self.copy is not None
         source, target, _, direct, _ = self.copy
-        if direct is not None:
+        if direct is not None and not self.staged:
             canvas.arrow(*places[source], *places[target], "w")
             return
         first, second = hosts[self.devices[source][1]], hosts[self.devices[target][1]]
@@ -166,7 +169,7 @@ def topology(
     if copy is not None:
         source, target, nbytes = copy
         route = machine.peer_route(source, target)
-        direct = None if route.staged or staged else route.duration(nbytes) / 1e9
+        direct = None if route.staged else route.duration(nbytes) / 1e9
         socket = machine.devices[target].numa_node
         ways = (
             machine.host_route(source, upload=False),
@@ -179,4 +182,5 @@ def topology(
         tuple(pairs),
         tuple((way.link, way.bandwidth) for way in hosts),
         told,
+        staged,
     )
