@@ -18,8 +18,8 @@ from wia_lab.memory.trace import load_trace
 from wia_lab.timeline import virtual_machine
 from wia_lab.viz import demos, phases, steps
 
-# On a busy machine about one run in three loses an edit or finds a page that never goes idle, for
-# reasons not known yet: run by hand (`make slow`) until they are.
+# On a busy machine some runs lose an edit or find a page that never goes idle, for reasons not
+# known yet: run by hand (`make slow`) until they are.
 pytestmark = pytest.mark.slow
 
 SECONDS = 60  # patience, not a limit that a test is held to

@@ -100,7 +100,11 @@ class TestOrder:
         runs = runs_of(START, lambda a: {"out": np.full(a.shape, np.nan)})
         found = verdict(START, runs).diagnosis
         assert (found.kind, found.line, found.cause) == ("unwritten", None, "nothing-stored")
-        assert found.text.startswith("With 512 elements: the kernel wrote nothing to out.\n")
+        assert found.text == (
+            "With 512 elements: the kernel wrote nothing to out.\n"
+            "Likely cause: no thread comes to a line that stores to out: look at the `if` or the "
+            "early return before it, which lets nobody pass who has an element."
+        )
 
     def test_hazard_comes_before_wrong_cells(self):
         """The hazard that causes others is named, and the number of the others."""
