@@ -10,6 +10,7 @@ import click
 from wia_lab.commands.lazy import LazyGroup
 
 BENCHES = {
+    "hal": "wia_lab.commands.bench_hal:hal",
     "kernels": "wia_lab.commands.bench_ladders:kernels",
     "memory": "wia_lab.commands.bench_memory:memory",
     "silicon": "wia_lab.commands.bench_silicon:silicon",

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wia_lab.timeline.places import Places
+
 if TYPE_CHECKING:
     from wia_lab.timeline.work import Site
 
@@ -29,7 +31,7 @@ class Buffer:
     name: str
     nbytes: int
     place: str = "host"
-    accesses: list[_Access] = field(default_factory=list, repr=False)
+    accesses: Places[_Access] = field(default_factory=Places, repr=False)
 
     def region(self, low: int = 0, high: int | None = None) -> Region:
         """Bytes `low` to `high` of the buffer (all of it without arguments)."""
@@ -77,14 +79,19 @@ class Region:
         return self.low <= other.low and other.high <= self.high
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Access:
+    number: int  # among all of its order
     actor: str
     stamp: int
     region: Region
     is_write: bool
     who: str
     site: Site | str
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.region.low, self.region.high
 
     def is_before(self, clock: Clock) -> bool:
         return clock.get(self.actor, 0) >= self.stamp
@@ -112,6 +119,7 @@ class Order:
         self.host: Clock = {}
         self.hazards: list[StreamHazard] = []
         self._told: set[tuple[str, str, str]] = set()
+        self._noted = 0
 
     def take(self) -> list[StreamHazard]:
         """The hazards found, which are forgotten: the same cause will be told again."""
@@ -144,20 +152,20 @@ class Order:
         """Note the accesses of one operation, and compare them with what is not ordered before."""
         for regions, is_write in ((reads, False), (writes, True)):
             for region in regions:
-                self._note(_Access(actor, stamp, region, is_write, who, site), clock)
+                self._noted += 1
+                new = _Access(self._noted, actor, stamp, region, is_write, who, site)
+                self._note(new, clock)
 
     def _note(self, new: _Access, clock: Clock) -> None:
-        kept = []
-        buffer = new.region.buffer
-        for old in buffer.accesses:
+        accesses = new.region.buffer.accesses
+        for old in accesses.near(*new.span):
             ordered = old.is_before(clock)
             if not ordered and (old.is_write or new.is_write):
                 self._compare(old, new)
             same = old.actor == new.actor and old.is_write == new.is_write
-            if not (ordered and (new.is_write or same) and new.region.covers(old.region)):
-                kept.append(old)
-        kept.append(new)
-        buffer.accesses = kept
+            if ordered and (new.is_write or same) and new.region.covers(old.region):
+                accesses.remove(old)
+        accesses.add(new)
 
     def _compare(self, old: _Access, new: _Access) -> None:
         both = old.region.overlap(new.region)
