@@ -1,0 +1,34 @@
+"""cause: names the pipeline on every device, also on those too old for it, which refuse."""
+
+from numba import float32
+
+from wia_lab import cuda
+from wia_lab import hal as wia
+
+
+@cuda.jit
+def own_matmul(a, b, c):
+    column, row = cuda.grid(2)
+    if row < c.shape[0] and column < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[row, k] * b[k, column]
+        c[row, column] = total
+
+
+class ThreeLevels:
+    def simple(self, a, b):
+        return wia.matmul(a, b)
+
+    def configured(self, a, b):
+        config = wia.MatmulConfig(
+            algorithm=wia.MatmulAlgorithm.PIPELINE, precision=wia.Precision.MIXED
+        )
+        return wia.matmul(a, b, config=config)
+
+    def own(self, a, b):
+        rows, columns = a.shape[0], b.shape[1]
+        c = wia.empty(a.context, (rows, columns))
+        launch = wia.LaunchConfig(global_size=(columns, rows), local_size=(16, 16))
+        wia.launch_kernel(wia.compile_kernel(own_matmul), launch, a, b, c)
+        return c
