@@ -1,0 +1,21 @@
+"""cause: threads without an element of out return before the barrier, and load nothing for others."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+
+@cuda.jit
+def transpose(out, a):
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    y0, x0 = cuda.blockIdx.y * 32, cuda.blockIdx.x * 32  # corner of the block's tile of out
+    tile = cuda.shared.array((32, 33), float32)
+    if x0 + x >= out.shape[1] or y0 + y >= out.shape[0]:
+        return
+    for i in range(0, 32, 8):
+        if x0 + y + i < a.shape[0] and y0 + x < a.shape[1]:
+            tile[y + i, x] = a[x0 + y + i, y0 + x]
+    cuda.syncthreads()
+    for i in range(0, 32, 8):
+        if y0 + y + i < out.shape[0]:
+            out[y0 + y + i, x0 + x] = tile[x, y + i]
