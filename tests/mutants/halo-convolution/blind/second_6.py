@@ -1,0 +1,26 @@
+"""cause: each thread fetches all five cells that it needs, so each sample is still loaded five times."""
+
+from numba import float32
+
+from wia_lab import cuda
+
+CONV_TILE_SIZE = 256
+KERNEL_SIZE = 5
+HALO_SIZE = KERNEL_SIZE // 2
+BUFFER_SIZE = CONV_TILE_SIZE + 2 * HALO_SIZE
+
+
+@cuda.jit
+def halo_convolution(out, signal, taps):
+    tile = cuda.shared.array(BUFFER_SIZE, float32)
+    t = cuda.threadIdx.x
+    start = cuda.blockIdx.x * CONV_TILE_SIZE
+    for k in range(KERNEL_SIZE):
+        i = start + t + k - HALO_SIZE
+        tile[t + k] = signal[i] if i >= 0 and i < signal.size else float32(0)
+        cuda.syncthreads()
+    if start + t < out.size:
+        total = float32(0)
+        for k in range(KERNEL_SIZE):
+            total += tile[t + k] * taps[k]
+        out[start + t] = total
