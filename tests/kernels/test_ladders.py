@@ -191,3 +191,7 @@ class TestCountersImprove:
         assert doubled.async_copies > 0
         assert doubled.global_load_requests == 2 * 128 * 32 // 32
         assert found["pipeline, 16-byte copies"].global_load_requests == 2 * 128 * 32 // 128
+        turned = found["turned tile, unrolled"]
+        assert turned.global_load_requests == 128 * 32 // 32 + 128 * 32 // 128
+        assert turned.global_load_sectors == 2 * 128 * 32 // 8
+        assert turned.shared_load_bank_conflicts == turned.async_copy_shared_bank_conflicts == 0

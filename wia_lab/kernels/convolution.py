@@ -25,8 +25,9 @@ WIDE_BUFFER = TILE + 2 * MARGIN
 STAGES = 4
 AHEAD = STAGES - 1
 WAITED = STAGES - 2
-REGISTERS = 64  # a thread of the pipeline, so that a multiprocessor holds four blocks
-PERSISTENT_BLOCKS = 132 * 4  # fills an H200's 132 multiprocessors
+LAST = STAGES - 1  # turn & LAST is turn % STAGES, and never negative
+LARGEST = (1 << 62) - 1  # of the indices that a mask leaves as they are
+PERSISTENT_BLOCKS = 132 * 6  # fills an H200's 132 multiprocessors: 33 KiB and 40 registers a thread
 
 
 @cuda.jit
@@ -73,16 +74,21 @@ def convolve_tile(out, signal, taps):
 def make_outputs(out, tile, weights, begin):
     """Write the outputs of one tile, from ``out[begin]`` on.
 
-    A whole tile is written without a test a cell, so that the loops unroll and each access is an
-    address and a constant: Numba's tests for negative indices would cost more than the sums.
+    A whole tile is written without a test a cell, tap by tap over the thread's outputs: loops so
+    small are unrolled, and each access is an address and a constant. Numba's tests for negative
+    indices would cost more than the sums; the mask of `begin` shows that it needs none.
     """
     t = cuda.threadIdx.x & (BLOCK - 1)
+    totals = cuda.local.array(OUTPUTS, float32)
     if begin + TILE <= out.size:
+        start = begin & LARGEST
         for k in range(OUTPUTS):
-            total = float32(0.0)
-            for q in range(TAPS):
-                total += weights[q] * tile[t + (SKIPPED + k * BLOCK + q)]
-            out[begin + (t + k * BLOCK)] = total
+            totals[k] = float32(0.0)
+        for q in range(TAPS):
+            for k in range(OUTPUTS):
+                totals[k] += weights[q] * tile[t + (SKIPPED + k * BLOCK + q)]
+        for k in range(OUTPUTS):
+            out[start + (t + k * BLOCK)] = totals[k]
     else:
         for j in range(t, TILE, BLOCK):
             if begin + j < out.size:
@@ -128,7 +134,12 @@ def fetch(tile, signal, first):
     16 bytes a copy where the tile lies inside, 4 bytes at the ends of the signal.
     """
     if first >= 0 and first + WIDE_BUFFER <= signal.size:
-        for j in range(cuda.threadIdx.x * WIDE, WIDE_BUFFER, BLOCK * WIDE):
+        t = cuda.threadIdx.x & (BLOCK - 1)
+        for k in range(OUTPUTS // WIDE):
+            j = (t + k * BLOCK) * WIDE
+            cuda.cp_async(tile, j, signal, first + j, WIDE)
+        if t < 2 * MARGIN // WIDE:
+            j = TILE + t * WIDE
             cuda.cp_async(tile, j, signal, first + j, WIDE)
     else:
         cuda.copy_dram_to_sram_async(tile, signal, first, WIDE_BUFFER)
@@ -153,7 +164,7 @@ def convolve_async(out, signal, taps):
     make_outputs(out, tile, weights, begin)
 
 
-@cuda.jit(max_registers=REGISTERS)
+@cuda.jit
 def convolve_pipeline(out, signal, taps):
     """A fixed grid walks the tiles, three of them on their way behind the one in use.
 
@@ -176,9 +187,9 @@ def convolve_pipeline(out, signal, taps):
         cuda.syncthreads()
         later = number + AHEAD * step
         if later < count:
-            fetch(tiles[(turn + AHEAD) % STAGES], signal, later * TILE - MARGIN)
+            fetch(tiles[(turn + AHEAD) & LAST], signal, later * TILE - MARGIN)
         cuda.cp_async_commit_group()
-        make_outputs(out, tiles[turn % STAGES], weights, number * TILE)
+        make_outputs(out, tiles[turn & LAST], weights, number * TILE)
 
 
 def _pipeline(out, signal, taps):

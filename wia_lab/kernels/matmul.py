@@ -17,6 +17,7 @@ from wia_lab.kernels.matmul_pipeline import (
     matmul_pipeline,
     matmul_two_blocks,
 )
+from wia_lab.kernels.matmul_transposed import matmul_transposed
 
 TILE = 32  # side of the tile that gives one output a thread
 SIDE = 128  # side of a block's part of c in the register-tiled versions
@@ -144,6 +145,7 @@ MATMUL = Topic(
         Step("double-buffered", _parts(matmul_double_buffered)),
         Step("pipeline, 16-byte copies", _parts(matmul_pipeline)),
         Step("two blocks together", _parts(matmul_two_blocks)),
+        Step("turned tile, unrolled", _parts(matmul_transposed)),
     ),
     arguments=lambda rng, m, n, k: (unwritten(m, n), uniform(rng, m, k), uniform(rng, k, n)),
     reference=_reference,
