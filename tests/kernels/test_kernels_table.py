@@ -12,6 +12,7 @@ from wia_lab.commands.bench_ladders import kernels
 from wia_lab.kernels import bench, order, table
 from wia_lab.kernels.measure import Row
 from wia_lab.kernels.workloads import WORKLOADS
+from wia_lab.simt.counts import Counts
 
 ASKED = {  # topic → the ratio asked for
     "vector-add": 0.90,
@@ -127,4 +128,32 @@ class TestOrder:
         """The command ranks axpy's two steps as the H200 did."""
         result = CliRunner().invoke(kernels, ["axpy", "--recorded", "--order"])
         assert result.exit_code == 0
-        assert result.output.endswith("Kendall's tau +1.00\n")
+        assert result.output.endswith(f"Kendall's tau +1.00\n{order.LIMITS}\n")
+
+    def test_counts_are_scaled_to_the_full_size(self) -> None:
+        """A tiled product of 4096³ reads shared memory twice a product: 2 · 2³⁶ / 32 wavefronts."""
+        (found,) = order.orders(["matmul"])
+        tiled = found.cycles[found.steps.index("tiled")]
+        wavefronts = (2 + 2 / 32) * 4096**3 / 32  # and a store of each factor for 32 products
+        assert tiled == pytest.approx(wavefronts / 132)
+
+    def test_registers_are_no_instructions(self) -> None:
+        """Index arithmetic, loop control and arrays in registers leave 3 of 1,000 instructions."""
+        counts = Counts(
+            warp_instructions=1000,
+            local_loads=500,
+            integer_operations=9600,
+            logic_operations=64,
+            control_operations=3200,
+            float32_operations=32,
+            shared_load_requests=1,
+            barriers=1,
+        )
+        left = order.irreducible(counts)
+        assert (left.warp_instructions, left.integer_operations, left.logic_operations) == (3, 0, 0)
+
+    @pytest.mark.parametrize("topic", ["matmul", "scan", "reduction", "layer-norm"])
+    def test_faster_kernels_are_cheaper(self, topic) -> None:
+        """Where counts decide, at least 85 pairs of 100 stand in the measured order."""
+        (found,) = order.orders([topic])
+        assert found.tau >= 0.7

@@ -34,7 +34,8 @@ class Options:
     recorded : bool
         Print the recorded table only, also where there is a GPU.
     order : bool
-        Simulate the ladders and print how their cost order agrees with the measured one.
+        Simulate the ladders and print how their cost order agrees with the measured one, and what
+        that order cannot show.
     out : Path or None
         Where a run's table is written as CSV.
     """
@@ -67,9 +68,10 @@ def main(options: Options, echo: Callable[[str], object] = print) -> int:
     echo("\n".join(("Recorded: " + table.header()[0], *table.header()[1:])))
     echo(table.render(shown))
     if options.order:
-        echo("\nThe simulator's cost order (small sizes) beside the measured one:")
+        echo("\nThe simulator's cost order, counted at small sizes, beside the measured one:")
         for each in order.orders(options.topics):
             echo(order.render(each))
+        echo(order.LIMITS)
     reason = missing()
     if options.recorded or reason:
         if reason and not options.recorded:
