@@ -155,7 +155,9 @@ class TestAttached:
         assert context.profiler is None
 
     def test_refused(self) -> None:
-        with pytest.raises(wia.InvalidValue, match="profiling is 'yes': give True or a Prof"):
+        with pytest.raises(
+            wia.InvalidValue, match="profiling is 'yes': give True, False or a Prof"
+        ):
             wia.ContextConfig(profiling="yes")
 
 

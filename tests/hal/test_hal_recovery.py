@@ -53,7 +53,7 @@ class TestMemory:
         context.allocate(2 * MIB).close()
 
     def test_no_attempt(self, context: wia.Context) -> None:
-        with pytest.raises(wia.InvalidValue, match="0 attempts"):
+        with pytest.raises(wia.InvalidValue, match="attempts is 0"):
             wia.run_safely(lambda: None, context, attempts=0)
 
 

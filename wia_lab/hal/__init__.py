@@ -14,7 +14,8 @@ Nothing is current: every call names its context, its stream, its buffer or a te
 from wia_lab.hal.advice import Advice, Migrations
 from wia_lab.hal.backing import DeviceBacking
 from wia_lab.hal.buffer import Buffer, Part
-from wia_lab.hal.context import Context, ContextConfig
+from wia_lab.hal.context import Context
+from wia_lab.hal.context_config import ContextConfig
 from wia_lab.hal.device import Capabilities, Device, DeviceInfo, DeviceType
 from wia_lab.hal.errors import (
     AccessRefused,

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.advice import Advice
 from wia_lab.hal.backends.base import Span
-from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue
+from wia_lab.hal.checks import checked, checked_context, checked_whole, refuse
+from wia_lab.hal.device import Device
+from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from wia_lab.hal.advice import Advice, Migrations
+    from wia_lab.hal.advice import Migrations
     from wia_lab.hal.context import Context
-    from wia_lab.hal.device import Device
     from wia_lab.hal.pool import MemoryPool
     from wia_lab.memory import Block
     from wia_lab.timeline import Site
@@ -54,6 +56,7 @@ class Buffer:
         pool: MemoryPool | None = None,
         storage: Any = None,
     ) -> None:
+        checked_context("Buffer: context", context)
         self.context, self.kind, self.nbytes, self.name = context, kind, nbytes, name
         self.block = block  # of the device's memory, where the kind takes any
         self.freed_at: Site | None = None
@@ -82,11 +85,14 @@ class Buffer:
 
     def __getitem__(self, index: slice) -> Part:
         """A part, in bytes, that copies and calls take like a buffer."""
-        if not isinstance(index, slice) or index.step not in (None, 1):
+        try:
+            low, high, step = index.indices(self.nbytes)
+        except (AttributeError, TypeError, ValueError):
+            step = 0
+        if step != 1:
             raise InvalidValue(
                 f"{self.name}[{index!r}]: write a slice of bytes, as in buffer[0:64]"
             )
-        low, high, _ = index.indices(self.nbytes)
         if low >= high:
             raise InvalidValue(f"{self.name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
         return Part(self, low, high)
@@ -149,8 +155,16 @@ class Buffer:
             For any other kind; managed memory is the library's to place.
         """
         self.context.check_open()
+        checked("advise: advice", advice, Advice, "give an Advice, as Advice.READ_MOSTLY")
         self.check_placed("advise")
-        place = None if device is None else device.number
+        place = None
+        if device is not None:
+            way = "give a device, as context.device, or None for the host"
+            place = checked("advise: device", device, Device, way).number
+            if device.machine is not self.context.device.machine:
+                raise ForeignHandle(
+                    f"advise: {device!r} is of another machine than {self.name}: {way}"
+                )
         self.context.backend.advise(self.span(), advice, place)
 
     @property
@@ -187,7 +201,9 @@ class Part:
     """Bytes `low` to `high` of a buffer, the last not included."""
 
     def __init__(self, buffer: Buffer, low: int, high: int) -> None:
-        self.buffer, self.low, self.high = buffer, low, high
+        self.buffer = checked("Part: buffer", buffer, Buffer, "give what allocate returned")
+        self.high = checked_whole("Part: high", high, 0, buffer.nbytes)
+        self.low = checked_whole("Part: low", low, 0, self.high)
 
     def __repr__(self) -> str:
         return f"<bytes {self.low:,} to {self.high - 1:,} of {self.buffer.name}>"
@@ -203,7 +219,8 @@ class Part:
 
     def host(self, dtype: Any = np.uint8, access: Access = "both") -> np.ndarray[Any, Any]:
         """As `Buffer.host`, of these bytes alone."""
-        buffer, kind, size = self.buffer, self.buffer.kind, np.dtype(dtype).itemsize
+        buffer, kind = self.buffer, self.buffer.kind
+        size = _itemsize(dtype)
         buffer.context.check_open()
         span = self.span()
         if not kind.host_access:
@@ -222,3 +239,14 @@ class Part:
             span, reads=access != "write", writes=access != "read", site=caller_site()
         )
         return found.view(dtype)
+
+
+def _itemsize(dtype: Any) -> int:
+    """Bytes of an element; refuse what bytes cannot be viewed as."""
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.hasobject or not found.itemsize:
+        refuse("host: dtype", dtype, "give a type of NumPy's, as 'float32'")
+    return int(found.itemsize)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
-from wia_lab.hal.buffer import Buffer
+from wia_lab.hal.buffer import Buffer, Part
+from wia_lab.hal.checks import (
+    Owner,
+    checked,
+    checked_limit,
+    checked_name,
+    checked_size,
+    checked_timeout,
+    configured,
+    is_whole,
+    refuse,
+)
+from wia_lab.hal.context_config import ContextConfig
+from wia_lab.hal.device import Device
 from wia_lab.hal.errors import (
     AccessRefused,
     Closed,
@@ -20,60 +33,20 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
-from wia_lab.hal.profiler import Profiler, ProfilerConfig
+from wia_lab.hal.profiler import Profiler
 from wia_lab.hal.stream import Event, Stream, StreamOptions
-from wia_lab.memory import Heap, Limit, parse_size
+from wia_lab.memory import Heap, Limit
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from wia_lab.hal.backends.base import Backend
-    from wia_lab.hal.device import Device
     from wia_lab.hal.pool import MemoryPool
     from wia_lab.memory import Block
     from wia_lab.timeline import Site
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextConfig:
-    """How a context is made.
-
-    Attributes
-    ----------
-    memory_pool_size : int, str or None
-        Bytes, or text such as "1GiB", of device memory to reserve at once and to allocate from;
-        without it each buffer takes its own.
-    memory_limit : int, str or None
-        Most bytes of device memory that its buffers may have together. Unified and managed memory
-        does not count: the standard's table (§3.5.1) gives only DEVICE the device as its place, and
-        pages that migrate can leave it.
-    max_streams : int
-        Most streams that are open at a time.
-    exclusive : bool
-        Nobody else may have a context on the device meanwhile.
-    timeout : float or None
-        Seconds that a wait may take where the call names none; None waits for ever.
-    profiling : bool or ProfilerConfig
-        Watch the context from its making to its end with a profiler, `context.profiler`.
-    """
-
-    memory_pool_size: int | str | None = None
-    memory_limit: int | str | None = None
-    max_streams: int = 32
-    exclusive: bool = False
-    timeout: float | None = None
-    profiling: bool | ProfilerConfig = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.profiling, bool | ProfilerConfig):
-            raise InvalidValue(f"profiling is {self.profiling!r}: give True or a ProfilerConfig")
-        if self.max_streams < 1:
-            raise InvalidValue(f"max_streams is {self.max_streams}: a context needs at least one")
-        if self.timeout is not None and not self.timeout > 0:
-            raise InvalidValue(f"timeout is {self.timeout} s: give more than 0, or None")
-
-
-class Context:
+class Context(Owner):
     """Memory and streams on one device. Use `with`, or `close`; closing twice is fine.
 
     Attributes
@@ -88,20 +61,19 @@ class Context:
         Those that are open.
     peers : set of int
         Devices whose memory its kernels were let reach.
-    timeout : float or None
-        As `ContextConfig.timeout`; may be set.
     profiler : Profiler or None
         Of a context made with `profiling`; `with context.profiler` watches that stretch alone.
     """
 
     def __init__(self, device: Device, config: ContextConfig | None = None) -> None:
-        self.device, self.config = device, config or ContextConfig()
+        self.device = checked("Context: device", device, Device, "give a device, as machine[0] is")
+        self.config = configured("Context: config", config, ContextConfig)
         self.backend: Backend = device.machine.backend
         self.streams: list[Stream] = []
         self._buffers: dict[int, tuple[weakref.ref[Buffer], Block | None, MemoryPool | None]] = {}
         self.peers: set[int] = set()
         self.pools: list[MemoryPool] = []
-        self.timeout = self.config.timeout
+        self._timeout = self.config.timeout
         self.is_closed = False
         self._process = os.getpid()
         self._made = 0
@@ -110,13 +82,11 @@ class Context:
         self._pool = None
         source = device.memory
         if self.config.memory_pool_size is not None:
-            size = parse_size(self.config.memory_pool_size)
-            if size < 1:
-                raise InvalidValue(f"memory_pool_size is {size:,} bytes: give more, or None")
-            self._pool = self._reserved(size)
+            self._pool = self._reserved(checked_size("pool", self.config.memory_pool_size))
             source = Heap(self._pool.size)
         limit = self.config.memory_limit
-        self.device_memory = Limit(source, source.capacity if limit is None else limit)
+        most = source.capacity if limit is None else checked_size("limit", limit)
+        self.device_memory = Limit(source, most)
         device.contexts.append(self)
         self.profiler: Profiler | None = None
         if profiling := self.config.profiling:
@@ -152,10 +122,16 @@ class Context:
 
     @memory_limit.setter
     def memory_limit(self, limit: int | str) -> None:
-        size = parse_size(limit)
-        if size < 1:
-            raise InvalidValue(f"memory_limit is {limit!r}: give at least one byte")
-        self.device_memory.limit = size
+        self.device_memory.limit = checked_size("memory_limit", limit)
+
+    @property
+    def timeout(self) -> float | None:
+        """As `ContextConfig.timeout`; may be set."""
+        return self._timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._timeout = checked_limit("timeout", seconds)
 
     @property
     def memory_in_use(self) -> int:
@@ -183,9 +159,9 @@ class Context:
             Device memory, or the context's limit, is exhausted. The context stays usable.
         """
         self.check_open()
-        nbytes = parse_size(size)
-        if nbytes < 1:
-            raise InvalidValue(f"allocate({size!r}): a buffer has at least one byte")
+        nbytes = checked_size("allocate: size", size)
+        checked("allocate: kind", kind, MemoryKind, "give a MemoryKind, as MemoryKind.PINNED")
+        checked_name("allocate: name", name)
         self._check_node(kind, numa_node)
         try:
             block = self.device_memory.allocate(nbytes) if kind.on_device else None
@@ -220,6 +196,9 @@ class Context:
         Closed
             When it was freed before.
         """
+        if isinstance(buffer, Part):
+            refuse("free: buffer", buffer, f"free all of it, {buffer.buffer.name}")
+        checked("free: buffer", buffer, Buffer, "give what allocate returned")
         if buffer.context is not self:
             raise InvalidValue(f"{buffer!r} is of {buffer.context!r}: free it there")
         if buffer.is_closed:
@@ -257,7 +236,7 @@ class Context:
         A loss of the device that comes to light here is remembered.
         """
         try:
-            return self.backend.synchronize(handle, timeout)
+            return self.backend.synchronize(handle, None if timeout == math.inf else timeout)
         except DeviceLost as error:
             self.device.lost = error
             raise
@@ -279,12 +258,13 @@ class Context:
     def create_stream(self, options: StreamOptions | None = None) -> Stream:
         """A new stream."""
         self.check_open()
+        chosen = configured("create_stream: options", options, StreamOptions)
         if len(self.streams) >= self.config.max_streams:
             raise InvalidValue(
                 f"{self!r} has {len(self.streams)} open streams, its most: close one, or raise "
                 "max_streams"
             )
-        stream = Stream(self, options or StreamOptions())
+        stream = Stream(self, chosen)
         self.streams.append(stream)
         return stream
 
@@ -306,6 +286,7 @@ class Context:
                 f"enable_peer_access({peer!r}): give the context that holds the memory, not its "
                 "device"
             )
+        peer.check_open()
         if not self.device.can_access_peer(peer.device):
             raise AccessRefused(
                 f"device {self.device.number} cannot reach memory of device {peer.device.number} "
@@ -316,6 +297,7 @@ class Context:
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Let the host wait for all its streams, each at most `timeout` seconds."""
         self.check_open()
+        checked_timeout("synchronize: timeout", timeout)
         for stream in list(self.streams):
             stream.synchronize(timeout=timeout)
 
@@ -377,7 +359,7 @@ class Context:
                 "a socket"
             )
         nodes = self.backend.numa_nodes
-        if not isinstance(node, int) or not 0 <= node < nodes:
+        if not is_whole(node) or not 0 <= node < nodes:
             raise InvalidValue(
                 f"numa_node={node!r}: {self.device.machine.name} has sockets 0 to {nodes - 1}; "
                 "device.numa_node is the one nearest to a device"

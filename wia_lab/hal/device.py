@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from wia_lab.hal.checks import checked_whole, refuse
 from wia_lab.hal.errors import ForeignHandle, InvalidValue
 from wia_lab.memory import Heap
 
@@ -72,8 +73,10 @@ class Device:
     """
 
     def __init__(self, machine: Machine, number: int) -> None:
+        if not hasattr(machine, "backend"):
+            refuse("Device: machine", machine, "take a device of open_machine(), as machine[0]")
         self.machine = machine
-        self.number = number
+        self.number = checked_whole("Device: number", number, 0, machine.backend.device_count - 1)
         self.memory = Heap(machine.backend.info(number).memory_size)
         self.contexts: list[Context] = []
         self.lost: DeviceLost | None = None

@@ -18,16 +18,14 @@ The sources name four codes and no numbers: 0 for success, then theirs in their 
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
 from typing import Any
 
 from wia_lab import errors
 
-_PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
+_PACKAGE = "wia_lab."
 
 
 class ErrorCode(IntEnum):
@@ -165,8 +163,11 @@ class KernelError(HalError):
 
 
 def _caller() -> tuple[str, int, str]:
-    """File, line and function of the nearest frame outside this package."""
+    """File, line and function of the nearest frame outside this package.
+
+    By the module's name: code that dataclasses generate has no file.
+    """
     frame = sys._getframe(1)  # noqa: SLF001 - the documented way to walk frames
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(_PACKAGE):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name

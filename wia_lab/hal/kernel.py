@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wia_lab import cuda
+from wia_lab.hal.checks import checked_name
 from wia_lab.hal.clike import CKernel, translate
 from wia_lab.hal.clike.types import Memory
 from wia_lab.hal.errors import InvalidValue, KernelError
@@ -67,6 +68,7 @@ def compile_kernel(source: str | Callable[..., Any], name: str | None = None) ->
     KernelError
         With line and column, for text outside the language.
     """
+    checked_name("compile_kernel: name", name)
     if isinstance(source, str):
         return _of_text(translate(source), name)
     function = getattr(source, "py_func", source)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import index as whole
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wia_lab.hal.backends.base import Argument, KernelLaunch
 from wia_lab.hal.buffer import Buffer, Part
+from wia_lab.hal.checks import checked, checked_size, is_whole
 from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.kernel import Kernel
 from wia_lab.hal.stream import Stream
 from wia_lab.hal.tensor import Tensor, default_stream
 from wia_lab.hal.tensor_layout import Layout
-from wia_lab.memory import parse_size
 
 if TYPE_CHECKING:
-    from wia_lab.hal.kernel import Kernel, Parameter
+    from wia_lab.hal.kernel import Parameter
 
 Extent = int | Sequence[int]
 _AXES = 3
@@ -46,6 +46,7 @@ class LaunchConfig:
     local_size: Extent | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        checked_size("LaunchConfig: shared_memory", self.shared_memory, 0)
         styles = (self.grid, self.block), (self.global_size, self.local_size)
         given = [all(each is not None for each in style) for style in styles]
         begun = [any(each is not None for each in style) for style in styles]
@@ -76,10 +77,8 @@ class LaunchConfig:
 
 
 def _extent(name: str, value: Any) -> tuple[int, ...]:
-    try:
-        given = [whole(each) for each in (value if isinstance(value, Sequence) else (value,))]
-    except TypeError:
-        given = []
+    found = value if isinstance(value, Sequence) else (value,)
+    given = [int(each) for each in found] if all(map(is_whole, found)) else []
     if not 1 <= len(given) <= _AXES or min(given) < 1:
         raise InvalidValue(
             f"LaunchConfig: {name} is {value!r}: give one to three integers from 1 on"
@@ -104,7 +103,8 @@ def launch_kernel(
     HazardError
         For what the simulator finds.
     """
-    chosen = stream or _default(kernel, arguments)
+    _check_kernel(kernel, config)
+    chosen = _default(kernel, arguments) if stream is None else stream
     launch_kernel_async(kernel, config, *arguments, stream=chosen)
     chosen.synchronize()
 
@@ -116,6 +116,7 @@ def launch_kernel_async(
 
     The arguments are checked now; hazards are told where the host waits.
     """
+    _check_kernel(kernel, config)
     if not isinstance(stream, Stream):
         raise InvalidValue(
             f"{kernel.name}: stream is {stream!r}: give one that context.create_stream() made"
@@ -127,10 +128,17 @@ def launch_kernel_async(
             kernel.name,
             config.blocks,
             config.threads,
-            parse_size(config.shared_memory),
+            checked_size("shared_memory", config.shared_memory, 0),
             bound,
         )
     )
+
+
+def _check_kernel(kernel: object, config: object) -> None:
+    """Refuse what cannot be launched, or says not how."""
+    way = "give what compile_kernel(...) returned"
+    checked("launch_kernel: kernel", kernel, Kernel, way)
+    checked("launch_kernel: config", config, LaunchConfig, "give a LaunchConfig")
 
 
 def _default(kernel: Kernel, arguments: Sequence[Any]) -> Stream:

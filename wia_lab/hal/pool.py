@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.checks import (
+    checked_context,
+    checked_flag,
+    checked_name,
+    checked_size,
+    configured,
+    is_real,
+)
 from wia_lab.hal.errors import Closed, InvalidValue
 from wia_lab.hal.exhaustion import exhausted
+from wia_lab.hal.sync import check_stream
 from wia_lab.memory import Pool, SizeClasses, parse_size
 from wia_lab.memory.adaptors import Adaptor
 
@@ -52,17 +61,18 @@ class PoolConfig:
     defragment_threshold: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.defragment_threshold <= 1:
+        share = self.defragment_threshold
+        if not is_real(share) or not 0 <= share <= 1:
+            raise InvalidValue(f"defragment_threshold is {share!r}: give a share from 0 to 1")
+        checked_flag("PoolConfig: caching", self.caching)
+        initial = checked_size("PoolConfig: initial_size", self.initial_size, 0)
+        checked_size("PoolConfig: block_size", self.block_size)
+        if self.max_size is not None and initial > checked_size(
+            "PoolConfig: max_size", self.max_size
+        ):
             raise InvalidValue(
-                f"defragment_threshold is {self.defragment_threshold}: give a share from 0 to 1"
-            )
-        initial, block = parse_size(self.initial_size), parse_size(self.block_size)
-        most = None if self.max_size is None else parse_size(self.max_size)
-        if initial < 0 or block < 1 or (most is not None and most < max(initial, 1)):
-            raise InvalidValue(
-                f"PoolConfig(initial_size={self.initial_size!r}, max_size={self.max_size!r}, "
-                f"block_size={self.block_size!r}): give an initial size from 0 to the largest one, "
-                "and blocks of a byte or more"
+                f"PoolConfig: initial_size is {self.initial_size!r} and max_size "
+                f"{self.max_size!r}: give an initial size from 0 to the largest one"
             )
 
 
@@ -134,8 +144,8 @@ class MemoryPool:
     """
 
     def __init__(self, context: Context, config: PoolConfig | None = None) -> None:
-        context.check_open()
-        self.context, self.config = context, config or PoolConfig()
+        self.context: Context = checked_context("MemoryPool: context", context)
+        self.config = configured("MemoryPool: config", config, PoolConfig)
         self.is_closed = False
         self.defragmentations = 0
         initial = parse_size(self.config.initial_size)
@@ -178,11 +188,10 @@ class MemoryPool:
             When even what is kept, and what nobody refers to any more, does not do.
         """
         self._check_open()
-        nbytes = parse_size(size)
-        if nbytes < 1:
-            raise InvalidValue(f"allocate({size!r}): a buffer has at least one byte")
+        nbytes = checked_size("allocate: size", size)
+        checked_name("allocate: name", name)
         if stream is not None:
-            stream.check_open()
+            check_stream("allocate: stream", stream, self.context)
         try:
             block = self._books.allocate(nbytes, stream=stream)
         except errors.AllocatorError:

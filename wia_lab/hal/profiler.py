@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from wia_lab.hal.checks import checked, checked_context, checked_flag, configured
 from wia_lab.hal.errors import NotReady
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ class ProfilerConfig:
     timing: bool = True
     memory_tracking: bool = True
     kernel_profiling: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("timing", "memory_tracking", "kernel_profiling"):
+            checked_flag(f"ProfilerConfig: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,8 @@ class Profiler:
     """Watches a context from `with`, or `begin`, to its end, where it waits for the streams."""
 
     def __init__(self, context: Context, config: ProfilerConfig | None = None) -> None:
-        self.context, self.config = context, config or ProfilerConfig()
+        self.context: Context = checked_context("Profiler: context", context)
+        self.config = configured("Profiler: config", config, ProfilerConfig)
         self._begin: float | None = None
         self._end: float | None = None
         self._intervals: list[Interval] = []
@@ -158,7 +164,7 @@ class Profiler:
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON."""
-        _write(path, asdict(self.report()))
+        _write("save", path, asdict(self.report()))
 
     def save_trace(self, path: str | Path) -> None:
         """Write each copy and kernel as a Chrome trace, for ui.perfetto.dev. Times are µs."""
@@ -194,7 +200,7 @@ class Profiler:
             }
             for each in self._ended()
         ]
-        _write(path, {"traceEvents": events, "displayTimeUnit": "ms"})
+        _write("save_trace", path, {"traceEvents": events, "displayTimeUnit": "ms"})
 
     def _ended(self) -> list[Interval]:
         if self._end is None:
@@ -220,8 +226,9 @@ def _by_name(kernels: Iterable[Interval]) -> tuple[KernelStats, ...]:
     return tuple(sorted(found, key=lambda each: -each.total_time_ms))
 
 
-def _write(path: str | Path, data: Any) -> None:
+def _write(call: str, path: str | Path, data: Any) -> None:
     """Write beside the target, then rename: whoever reads it sees all of it or the old one."""
+    checked(f"{call}: path", path, (str, Path), "give the name of a file")
     target = Path(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:

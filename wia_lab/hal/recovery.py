@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from wia_lab.hal.errors import DeviceLost, InvalidValue, OutOfMemory, TimedOut
+from wia_lab.hal.checks import (
+    checked_callable,
+    checked_context,
+    checked_limit,
+    checked_whole,
+    refuse,
+)
+from wia_lab.hal.errors import DeviceLost, OutOfMemory, TimedOut
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context
@@ -40,8 +47,11 @@ def run_safely(
     DeviceLost
         After the reset; the message names the buffers that were lost.
     """
-    if attempts < 1:
-        raise InvalidValue(f"run_safely: {attempts} attempts: give at least one")
+    checked_callable("run_safely: submit", submit)
+    checked_context("run_safely: context", context)
+    checked_whole("run_safely: attempts", attempts, 1)
+    if checked_limit("run_safely: longest", longest) is None:
+        refuse("run_safely: longest", longest, "give more than 0 seconds")
     try:
         result = _submitted(submit, context, attempts)
         _waited(context, longest)

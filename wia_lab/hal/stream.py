@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Any, Self
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.backends.base import Call, KernelLaunch, Span
 from wia_lab.hal.buffer import Buffer, Part
+from wia_lab.hal.checks import (
+    checked,
+    checked_callable,
+    checked_context,
+    checked_flag,
+    checked_name,
+    checked_seconds,
+    checked_timeout,
+    checked_whole,
+    refuse,
+)
 from wia_lab.hal.errors import (
     AccessRefused,
     Closed,
@@ -34,12 +45,18 @@ class StreamOptions:
     priority: int = 0  # lower runs first
     name: str | None = None  # shown in timelines and hazards
 
+    def __post_init__(self) -> None:
+        checked_whole("StreamOptions: priority", self.priority)
+        checked_name("StreamOptions: name", self.name)
+
 
 class Stream:
     """Work that runs in order on one device. Use `with`, or `close`; closing twice is fine."""
 
     def __init__(self, context: Context, options: StreamOptions) -> None:
-        self.context, self.options = context, options
+        self.context: Context = checked_context("Stream: context", context)
+        way = "give StreamOptions, or ask context.create_stream()"
+        self.options = checked("Stream: options", options, StreamOptions, way)
         self._backend = context.backend
         self.handle = self._backend.create_stream(
             context.device.number, options.priority, options.name
@@ -76,6 +93,8 @@ class Stream:
             When their lengths differ.
         """
         self.check_open()
+        checked_memory("copy: target", target)
+        checked_memory("copy: source", source)
         if target.nbytes != source.nbytes:
             raise InvalidValue(
                 f"copy of {source!r} to {target!r}: {source.nbytes:,} bytes do not fit "
@@ -103,8 +122,12 @@ class Stream:
             For memory that kernels cannot reach, or of a peer that this context was not let read.
         """
         self.check_open()
-        if not seconds >= 0:
-            raise InvalidValue(f"submit: {seconds!r} seconds: give 0 or more")
+        checked_callable("submit: function", function)
+        checked_seconds("submit: seconds", seconds)
+        checked_name("submit: name", name)
+        for number, each in enumerate(arguments):
+            if hasattr(each, "part") and not isinstance(each, Buffer | Part):
+                refuse(f"submit: argument {number}", each, "give tensor.part, the memory of it")
         memory = [each for each in arguments if isinstance(each, Buffer | Part)]
         call = Call(
             function,
@@ -112,8 +135,8 @@ class Stream:
                 self._reached(each) if isinstance(each, Buffer | Part) else each
                 for each in arguments
             ],
-            [self._reached(each) for each in (memory if reads is None else reads)],
-            [self._reached(each) for each in (memory if writes is None else writes)],
+            [self._reached(each) for each in _listed("submit: reads", reads, memory)],
+            [self._reached(each) for each in _listed("submit: writes", writes, memory)],
             seconds,
             name or str(getattr(function, "__name__", "call")),
         )
@@ -130,6 +153,7 @@ class Stream:
             For a launch beyond the device's limits.
         """
         self.check_open()
+        checked("launch", launch, KernelLaunch, "call launch_kernel_async, which makes it")
         arguments = [
             each if each.layout is None else replace(each, value=self._reached(each.value))
             for each in launch.arguments
@@ -169,6 +193,8 @@ class Stream:
             For any other kind of memory.
         """
         self.check_open()
+        checked_memory("prefetch: memory", memory)
+        checked_flag("prefetch: to_host", to_host)
         owner = memory.buffer if isinstance(memory, Part) else memory
         owner.check_placed("prefetch")
         place = None if to_host else self.context.device.number
@@ -177,7 +203,8 @@ class Stream:
     def record(self, event: Event | None = None) -> Event:
         """Mark the point after what was submitted so far, with a new event if none is given."""
         self.check_open()
-        marked = event or Event(self.context)
+        way = "give an event, as context.create_event() makes one, or none"
+        marked = Event(self.context) if event is None else checked("record", event, Event, way)
         marked.check_machine(self.context)
         self._backend.record(marked.handle, self.handle)
         return marked
@@ -193,6 +220,8 @@ class Stream:
             For an event that was never recorded, which would hold nothing.
         """
         self.check_open()
+        way = "give an event, or a stream whose work so far is to be waited for"
+        checked("wait: other", other, (Event, Stream), way)
         event = other.record() if isinstance(other, Stream) else other
         event.check_machine(self.context)
         event.check_recorded("waited for")
@@ -207,7 +236,8 @@ class Stream:
             When that did not do. The work goes on.
         """
         self.check_open()
-        allowed = self.context.timeout if timeout is None else timeout
+        given = checked_timeout("synchronize: timeout", timeout)
+        allowed = self.context.timeout if given is None else given
         if not self.context.wait_for(self.handle, allowed):
             raise TimedOut(
                 f"{self!r} did not end within {allowed} s: wait longer, with timeout= or the "
@@ -258,8 +288,8 @@ class Event:
     """A mark in a stream; recording it again moves it."""
 
     def __init__(self, context: Context, name: str = "event") -> None:
-        context.check_open()
-        self.context, self.name = context, name
+        self.context: Context = checked_context("Event: context", context)
+        self.name = checked_name("Event: name", name, needed=True)
         self.handle = context.backend.create_event(name)
 
     def __repr__(self) -> str:
@@ -279,7 +309,8 @@ class Event:
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Let the host wait for it, as `Stream.synchronize` does for a stream."""
         self.check_recorded("waited for")
-        allowed = self.context.timeout if timeout is None else timeout
+        given = checked_timeout("synchronize: timeout", timeout)
+        allowed = self.context.timeout if given is None else given
         if not self.context.wait_for(self.handle, allowed):
             raise TimedOut(f"{self!r} did not happen within {allowed} s: wait longer")
 
@@ -291,7 +322,8 @@ class Event:
         NotReady
             When either has not happened yet.
         """
-        earlier.check_machine(self.context)
+        way = "give the event from which to count"
+        checked("seconds_since: earlier", earlier, Event, way).check_machine(self.context)
         for event in (earlier, self):
             if not event.is_done:
                 raise NotReady(f"{event!r} has not happened yet: synchronise with it first")
@@ -313,3 +345,20 @@ class Event:
             raise NotReady(
                 f"{self!r} is {what}: record it first, in the stream whose work it marks"
             )
+
+
+def checked_memory(where: str, memory: Any) -> Memory:
+    """A buffer, or a part of one."""
+    if not isinstance(memory, Buffer | Part):
+        is_tensor = hasattr(memory, "part")
+        refuse(where, memory, "give tensor.part" if is_tensor else "give a buffer or a part of one")
+    found: Memory = memory
+    return found
+
+
+def _listed(where: str, given: Any, default: Sequence[Memory]) -> Sequence[Memory]:
+    """Memory that a call touches, each a buffer or a part of one."""
+    if given is None:
+        return default
+    checked(where, given, (list, tuple), "give a list of buffers and parts of them")
+    return [checked_memory(f"{where}[{number}]", each) for number, each in enumerate(given)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.errors import InvalidValue, TimedOut
+from wia_lab.hal.checks import checked, checked_context, checked_name, checked_timeout, refuse
+from wia_lab.hal.errors import ForeignHandle, InvalidValue, TimedOut
 from wia_lab.hal.stream import Event, Stream
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ class Fence:
     """
 
     def __init__(self, context: Context, name: str = "fence") -> None:
-        context.check_open()
-        self.context, self.name = context, name
+        self.context: Context = checked_context("Fence: context", context)
+        self.name = checked_name("Fence: name", name, needed=True) or ""
         self._events: list[Event] = []
 
     def __repr__(self) -> str:
@@ -34,6 +35,8 @@ class Fence:
 
     def submit(self, *streams: Stream) -> None:
         """Put it behind what was submitted so far to `streams`, and to those given before."""
+        for number, stream in enumerate(streams):
+            check_stream(f"Fence.submit: argument {number}", stream, self.context)
         for stream in streams:
             self._events.append(stream.record(Event(stream.context, self.name)))
 
@@ -53,7 +56,8 @@ class Fence:
             When that did not do. The work goes on, and the fence can be waited for again.
         """
         self.context.check_open()
-        allowed = self.context.timeout if timeout is None else timeout
+        given = checked_timeout("Fence.wait: timeout", timeout)
+        allowed = self.context.timeout if given is None else given
         if allowed is None or allowed == TIMEOUT_INFINITE:
             for event in self._events:
                 event.context.wait_for(event.handle, None)
@@ -82,6 +86,11 @@ class PeerBarrier:
     """
 
     def __init__(self, streams: Sequence[Stream]) -> None:
+        if not isinstance(streams, list | tuple):
+            refuse("PeerBarrier: streams", streams, "give a list, as in [a, b]")
+        for number, stream in enumerate(streams):
+            first = streams[0].context if number else None
+            check_stream(f"PeerBarrier: streams[{number}]", stream, first)
         if len(streams) < 2 or len(set(map(id, streams))) != len(streams):
             raise InvalidValue(
                 f"a barrier over {len(streams)} streams: give two or more, each once"
@@ -98,3 +107,14 @@ class PeerBarrier:
             for other, event in zip(self.streams, events, strict=True):
                 if other is not stream:
                     stream.wait(event)
+
+
+def check_stream(where: str, stream: object, context: Context | None) -> None:
+    """Refuse what is no stream, was closed, or is of another machine than the context, if any."""
+    found = checked(where, stream, Stream, "give one that context.create_stream() made")
+    found.check_open()
+    if context is not None and found.context.backend is not context.backend:
+        raise ForeignHandle(
+            f"{where}: {found!r} is of another machine than {context!r}: give streams of one "
+            "machine"
+        )

@@ -9,8 +9,9 @@ import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
+from wia_lab.hal.checks import checked, checked_name, refuse
 from wia_lab.hal.context import Context
-from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue, OutOfMemory
+from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.tensor_layout import Layout, checked_dtype, checked_shape
@@ -154,6 +155,7 @@ class Tensor:
 
     def view(self, layout: Layout) -> Tensor:
         """Another tensor over the same buffer."""
+        checked("view: layout", layout, Layout, "call reshape, transpose or slice, which make one")
         return Tensor(
             self.buffer, layout, f"view of {self.name}", choice=self.choice, family=self._family
         )
@@ -238,6 +240,11 @@ def chosen_stream(stream: object, context: Context) -> Stream:
             f"stream is a {type(stream).__name__}: give one that context.create_stream() made, or "
             "None"
         )
+    stream.check_open()
+    if stream.context.backend is not context.backend:
+        raise ForeignHandle(
+            f"{stream!r} is of another machine than {context!r}: give a stream of the same machine"
+        )
     return stream
 
 
@@ -277,6 +284,7 @@ def empty(
         raise InvalidValue(
             f"memory is {memory!r}: choose {', '.join(map(str, MemoryKind))}, of wia_lab.hal"
         )
+    checked_name("name", name, needed=True)
     layout = Layout.contiguous(checked_shape(shape), checked_dtype(dtype))
     nbytes = max(layout.nbytes, layout.dtype.itemsize)
     try:
@@ -301,7 +309,13 @@ def from_numpy(
 
     Device memory is written on the turn of `stream`, or of the context's default.
     """
-    source = np.asarray(array)
+    try:
+        source = np.asarray(array)
+    except (TypeError, ValueError):
+        refuse("from_numpy: array", array, "give an array, or numbers in rows of one length")
+    _check_context(context)
+    if stream is not None:
+        chosen_stream(stream, context)
     made = empty(context, source.shape, source.dtype, memory=memory, numa_node=numa_node, name=name)
     try:
         if made.size:

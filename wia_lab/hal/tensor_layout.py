@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wia_lab.hal.checks import is_whole
 from wia_lab.hal.errors import InvalidValue
 
 DTYPES = tuple(
@@ -163,16 +164,19 @@ def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 def several(what: str, numbers: Any) -> tuple[int, ...]:
     """One integer or a sequence of them, as a tuple; refuse what is neither."""
     try:
-        return tuple(map(whole, [numbers] if is_whole(numbers) else numbers))
+        given = tuple([numbers] if is_whole(numbers) else numbers)
     except TypeError:
-        raise InvalidValue(f"{what} {numbers!r}: give integers, as in (3, 4)") from None
+        given = (None,)
+    if not all(map(is_whole, given)):
+        raise InvalidValue(f"{what} {numbers!r}: give integers, as in (3, 4)")
+    return tuple(map(whole, given))
 
 
 def checked_dtype(dtype: Any) -> np.dtype[Any]:
     """The type of elements in native byte order; refuse what tensors cannot hold."""
     try:
         found = None if dtype is None else np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is None or found.newbyteorder("=") not in DTYPES:
         raise InvalidValue(
@@ -261,8 +265,3 @@ def _one_each(index: Any, shape: tuple[int, ...]) -> list[Any]:
         return given + rest
     at = given.index(Ellipsis)
     return given[:at] + rest + given[at + 1 :]
-
-
-def is_whole(value: Any) -> bool:
-    """Whether it is an integer, Python's or NumPy's, and no truth value."""
-    return hasattr(value, "__index__") and not isinstance(value, bool | np.bool_)

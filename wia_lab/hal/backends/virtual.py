@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wia_lab.cuda import policy
+from wia_lab.errors import WiaLabError
 from wia_lab.hal.backends.base import Call, Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
 from wia_lab.hal.backends.virtual_launch import VirtualLaunch
+from wia_lab.hal.checks import checked
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
+from wia_lab.hal.errors import HalError, InvalidValue
 from wia_lab.hal.ops.cost import seconds
 from wia_lab.hal.ops.numerics import execute
 from wia_lab.simt.memory import POISON
@@ -65,9 +68,7 @@ class VirtualBackend:
     is_virtual = True
 
     def __init__(self, specification: str | VirtualMachine) -> None:
-        self.machine = (
-            virtual_machine(specification) if isinstance(specification, str) else specification
-        )
+        self.machine = _machine(specification)
         self.timeline = Timeline()
         self._found: list[Any] = []  # hazards inside kernels, not yet told
         self.name = self.machine.name
@@ -363,6 +364,17 @@ class VirtualBackend:
 
     def _time(self, moves: Iterable[Move]) -> int:
         return sum(self._link(each.source, each.target).duration(each.nbytes) for each in moves)
+
+
+def _machine(specification: object) -> VirtualMachine:
+    """A virtual machine, or the one of a name."""
+    if isinstance(specification, VirtualMachine):
+        return specification
+    way = "give the name of a virtual machine, as '2xH100-nvlink'"
+    try:
+        return virtual_machine(checked("open_machine: specification", specification, str, way))
+    except WiaLabError as error:
+        raise error if isinstance(error, HalError) else InvalidValue(str(error)) from error
 
 
 def _place(span: Span) -> Place:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from numba import TypingError
+
 from wia_lab.cuda.errors import CudaAPIError
 from wia_lab.cuda.launchconfig import LaunchConfiguration
 from wia_lab.errors import LaunchError
-from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.errors import InvalidValue, KernelError
 from wia_lab.simt.launch import run, written_arguments
 from wia_lab.timeline import Aside
 
@@ -73,6 +75,8 @@ class VirtualLaunch:
         ------
         InvalidValue
             For a launch beyond the device's limits.
+        KernelError
+            For arguments with which it cannot be compiled.
         """
         launch = self.launch
         configuration = LaunchConfiguration(
@@ -89,6 +93,11 @@ class VirtualLaunch:
         except (CudaAPIError, LaunchError) as error:
             what = str(error).removeprefix("[CUDA_ERROR_INVALID_VALUE] ")
             raise InvalidValue(f"{what} (a limit of {self.device})") from error
+        except TypingError as error:
+            what = str(error).strip().splitlines()[0]
+            raise KernelError(
+                f"{launch.name} with these arguments: {what}: give what its operations can take"
+            ) from error
 
     def run(self) -> int:
         """Interpret it; returns how many nanoseconds the device would be busy."""

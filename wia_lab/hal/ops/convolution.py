@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from wia_lab.hal.checks import is_whole
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
 from wia_lab.hal.ops.work import check_tensors, enqueue, planned
 from wia_lab.hal.tensor import chosen_stream
-from wia_lab.hal.tensor_layout import is_whole
 
 if TYPE_CHECKING:
     from wia_lab.hal.stream import Stream
@@ -85,7 +85,7 @@ def conv2d(
         Shapes, groups or types that do not fit.
     """
     check_tensors("conv2d", x=x, weight=weight)
-    settings = config or ConvConfig()
+    settings = ConvConfig() if config is None else config
     if not isinstance(settings, ConvConfig):
         raise InvalidValue(f"conv2d: config is {config!r}: give a ConvConfig")
     for label, each in (("x", x), ("weight", weight)):

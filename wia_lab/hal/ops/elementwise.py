@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wia_lab.hal.checks import checked_flag
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.work import accumulated, check_floats, check_tensors, enqueue, planned
@@ -44,6 +45,7 @@ def gelu(a: Tensor, *, approximate: bool = False, stream: Stream | None = None) 
 
     `approximate` takes the form with tanh, which is up to 5 · 10⁻⁴ off.
     """
+    checked_flag("gelu: approximate", approximate)
     return _curve("gelu", a, stream, approximate=approximate)
 
 
@@ -61,6 +63,8 @@ def convert(a: Tensor, dtype: Any, *, stream: Stream | None = None) -> Tensor:
 def contiguous(a: Tensor, *, stream: Stream | None = None) -> Tensor:
     """A copy whose elements follow each other in C's order, or a view if they do already."""
     check_tensors("contiguous", a=a)
+    if stream is not None:
+        chosen_stream(stream, a.context)
     return a.view(a.layout) if a.is_contiguous else convert(a, a.dtype, stream=stream)
 
 

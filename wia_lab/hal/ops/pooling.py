@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from wia_lab.hal.checks import checked_flag, is_real
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import check_member
 from wia_lab.hal.ops.convolution import Pair, pair, windows
@@ -59,6 +58,7 @@ class Pool2dConfig:
 
     def __post_init__(self) -> None:
         check_member("Pool2dConfig", "type", self.type, PoolType)
+        checked_flag("Pool2dConfig: count_padding", self.count_padding)
         size = pair("Pool2dConfig", "kernel_size", self.kernel_size, least=1)
         if self.stride is not None:
             pair("Pool2dConfig", "stride", self.stride, least=1)
@@ -82,7 +82,7 @@ def pool2d(
     NaN in a window makes its maximum NaN. Averages are for floating point.
     """
     check_tensors("pool2d", x=x)
-    settings = config or Pool2dConfig()
+    settings = Pool2dConfig() if config is None else config
     if not isinstance(settings, Pool2dConfig):
         raise InvalidValue(f"pool2d: config is {config!r}: give a Pool2dConfig")
     if x.ndim != 4:
@@ -137,7 +137,7 @@ def batch_norm(
                 f"batch_norm: {label} has shape {each.shape}, and x has {x.shape[place]} channels "
                 f"along axis {place}: give shape ({x.shape[place]},)"
             )
-    if not isinstance(epsilon, int | float | np.floating) or not epsilon >= 0:
+    if not is_real(epsilon) or not 0 <= epsilon < math.inf:
         raise InvalidValue(f"batch_norm: epsilon is {epsilon!r}: give 0 or more")
     inputs = [x, *parameters.values()]
     operation = planned(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from wia_lab.hal.checks import checked_flag
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.elementwise import EXPONENTIAL
 from wia_lab.hal.ops.work import (
@@ -32,6 +33,7 @@ def sum(  # noqa: A001 - the standard's name
     float16 is summed in float32 and rounded once, at the end; integers give int64 or uint64.
     """
     check_tensors("sum", a=a)
+    checked_flag("sum: keepdims", keepdims)
     axes = checked_axes("sum", axis, a.ndim)
     wide = accumulated(a.dtype)
     operation = planned(
@@ -57,6 +59,7 @@ def max(  # noqa: A001 - the standard's name
         For the maximum of no elements.
     """
     check_tensors("max", a=a)
+    checked_flag("max: keepdims", keepdims)
     axes = checked_axes("max", axis, a.ndim)
     shape = _without(a, axes, keepdims)
     if math.prod(shape) and not a.size:

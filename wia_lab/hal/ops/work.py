@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index as whole
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wia_lab.hal.checks import is_whole, said
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.operation import Operation
@@ -54,14 +54,12 @@ def accumulated(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def checked_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """Axes as sorted numbers from 0; None is all of them."""
-    try:
-        given = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        places = [whole(each) + ndim if whole(each) < 0 else whole(each) for each in given]
-    except TypeError:
-        places = [ndim]
+    given = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    good = all(map(is_whole, given))
+    places = [int(each) + ndim if each < 0 else int(each) for each in given] if good else [ndim]
     if any(not 0 <= place < ndim for place in places) or len(set(places)) < len(places):
         ways = f"{-ndim} to {ndim - 1}" if ndim else "None alone"
-        raise InvalidValue(f"{name}: axis {axis!r} of a tensor with {ndim} axes: give {ways}")
+        raise InvalidValue(f"{name}: axis {said(axis)} of a tensor with {ndim} axes: give {ways}")
     return tuple(sorted(places))
 
 
