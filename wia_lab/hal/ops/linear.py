@@ -101,7 +101,7 @@ def batch_matmul(
 def _product(
     name: str, a: Tensor, b: Tensor, config: MatmulConfig | None, stream: Stream | None
 ) -> Tensor:
-    settings = config or MatmulConfig()
+    settings = MatmulConfig() if config is None else config
     if not isinstance(settings, MatmulConfig):
         raise InvalidValue(f"{name}: config is {config!r}: give a MatmulConfig")
     (m, k), (rows, n) = a.shape[-2:], b.shape[-2:]
