@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wia_lab.puzzles.host_puzzle import Reply
-from wia_lab.puzzles.puzzle import Diagnosis, Flight, Shuffles, Writers
+from wia_lab.puzzles.puzzle import Diagnosis, Flight, Remark, Shuffles, Writers
 from wia_lab.simt.counts import ArrayTraffic, Counts
 from wia_lab.simt.hazards.found import Hazard, Thread
 
@@ -28,6 +28,7 @@ RECORDS: dict[str, Any] = {
         Diagnosis,
         Flight,
         Hazard,
+        Remark,
         Reply,
         Shuffles,
         Thread,

@@ -48,6 +48,7 @@ def kernel(facts: Any, answer: object, cases: Any) -> dict[str, Any]:
                 "writers": dict(run.writers),
                 "flight": run.flight,
                 "shuffles": run.shuffles,
+                "remark": run.remark,
             }
         )
         if run.errors:

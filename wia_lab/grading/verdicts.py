@@ -20,7 +20,7 @@ from wia_lab.grading.sandbox import Worker, WorkerDied
 from wia_lab.grading.slices import needed, used
 from wia_lab.puzzles import host_judge, judging
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, HostRun, Reply
-from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Run, Shuffles, Verdict, Writers
+from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Remark, Run, Shuffles, Verdict, Writers
 from wia_lab.simt.counts import Counts
 from wia_lab.simt.hazards.found import Hazard
 from wia_lab.workbook.places import notebooks_folder
@@ -164,6 +164,8 @@ def kernel_run(case: Case, data: Any) -> Run:
         raise TypeError("counters are none")
     if type(data["shuffles"]) is not Shuffles:
         raise TypeError("shuffles are none")
+    if data["remark"] is not None and type(data["remark"]) is not Remark:
+        raise TypeError("the remark is none")
     if not all(type(each) is Writers for each in writers.values()):
         raise TypeError("writers are none")
     return Run(
@@ -176,6 +178,7 @@ def kernel_run(case: Case, data: Any) -> Run:
         writers=writers,
         flight=data["flight"],
         shuffles=data["shuffles"],
+        remark=data["remark"],
     )
 
 

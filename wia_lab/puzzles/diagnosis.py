@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.puzzles.puzzle import Diagnosis
+from wia_lab.puzzles.remarks import first_error
 from wia_lab.puzzles.whereabouts import thread_name, whereabouts
 
 if TYPE_CHECKING:
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     from wia_lab.simt.hazards.found import Hazard
 
 ROUNDED = 2.0**-20  # of a value: 16 times the rounding of a float32
-
-ORDER = (
-    "out-of-bounds",
-    "divergent-barrier",
-    "no-progress",
-    "async-copy",
-    "race",
-    "uninitialised-read",
-)
-"""Kinds of hazard, those first that cause the others: a missed barrier also causes races."""
 
 TELLING = ("negative-index", "division-by-zero")
 """Warnings that explain a wrong cell better than what it looks like."""
@@ -69,20 +60,24 @@ def _agrees(got: np.ndarray, want: np.ndarray, allowed: np.ndarray) -> np.ndarra
 
 def _hazard(run: Run) -> Diagnosis:
     """The error that explains most, and how many there are."""
-    errors = sorted(run.errors, key=lambda each: ORDER.index(each.kind))
-    first = errors[0]
+    first = first_error(run.errors)
+    assert first is not None
+    cause = None
     text = f"With {run.case.name}: {_sentence(first.message)}"
     left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
     if first.kind == "uninitialised-read" and left_early:  # who returned has loaded nothing
         text += f"\nLikely cause: {_sentence(left_early[0].message)}"
-    if place := _of_whole_array(run, first):
+    elif place := _of_whole_array(run, first):
         text += f"\nLikely cause: {place}"
-    if more := len(errors) - 1:
+    elif run.remark is not None:
+        cause = run.remark.cause
+        text += f"\nLikely cause: {run.remark.sentence}"
+    if more := len(run.errors) - 1:
         text += (
             f"\nThere {'is' if more == 1 else 'are'} {more} more "
             f"{'hazard' if more == 1 else 'hazards'}: simulate() lists all in report.hazards."
         )
-    return Diagnosis(first.kind, text, first.line)
+    return Diagnosis(first.kind, text, first.line, cause)
 
 
 def _of_whole_array(run: Run, hazard: Hazard) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from wia_lab.puzzles.fills import FillRecorder
 from wia_lab.puzzles.puzzle import Run, Shuffles
 from wia_lab.puzzles.recorders import FlightRecorder, ShuffleRecorder, StepLimit, WriterRecorder
+from wia_lab.puzzles.remarks import remark
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def execute(function: FunctionType, case: Case) -> Run:
     writers = WriterRecorder(
         (ours, arguments[theirs].size) for ours, theirs in names.items() if theirs in case.outputs
     )
-    flight, shuffles = FlightRecorder(), ShuffleRecorder()
+    flight, shuffles, fills = FlightRecorder(), ShuffleRecorder(), FillRecorder()
     report = launch.run(
         function,
         case.grid,
@@ -38,7 +40,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         tuple(arguments.values()),
         shared_bytes=0,
         device=DEVICE,
-        listeners=[writers, flight, shuffles, StepLimit()],
+        listeners=[writers, flight, shuffles, fills, StepLimit()],
     )
     return Run(
         case=case,
@@ -52,6 +54,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
         shuffles=Shuffles(shuffles.full, shuffles.partial),
+        remark=remark(function, case, report.hazards, fills),
     )
 
 

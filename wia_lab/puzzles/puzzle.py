@@ -83,6 +83,14 @@ class Shuffles:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What all of a launch, or the source, says of its first error beside that error's message."""
+
+    cause: str
+    sentence: str
+
+
+@dataclass(frozen=True)
 class Run:
     """One case as the answer left it."""
 
@@ -95,6 +103,7 @@ class Run:
     writers: Mapping[str, Writers]
     flight: Flight
     shuffles: Shuffles = Shuffles()
+    remark: Remark | None = None  # of the first of its errors
 
     @property
     def errors(self) -> tuple[Any, ...]:

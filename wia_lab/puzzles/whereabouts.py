@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Dim
 
 NEAR = 2  # cells from a tile's edge that still count as at the edge
+MOST_RUNS = 3  # of neighbouring elements that a phrase lists
 
 
 def thread_name(number: int, grid: Dim, block: Dim) -> str:
@@ -66,3 +67,54 @@ def _along(places: np.ndarray, length: int, width: int, name: str) -> str | None
         f"from {name} {places.min()} on": (places >= width).all(),
     }
     return next((phrase for phrase, holds in true.items() if holds), None)
+
+
+def places(mask: np.ndarray, shape: tuple[int, ...], needed: np.ndarray) -> str:
+    """`elements 256 to 259`, `rows 11 to 31`: the true cells of a mask, at least one.
+
+    Whole rows and columns are named as such; what is strewn is counted, and the first is named.
+
+    Parameters
+    ----------
+    mask, shape
+        The cells (flat, C order), and the array's shape.
+    needed
+        The cells that matter (flat): a row is whole where all these are.
+    """
+    if len(shape) == 2:
+        counts: Any = needed.reshape(shape)
+        table: Any = mask.reshape(shape)
+        table = table[: _end(counts.any(axis=1)), : _end(counts.any(axis=0))]
+        rows, columns = table.any(axis=1), table.any(axis=0)
+        if np.array_equal(table, rows[:, None] & columns[None, :]):
+            parts = _runs(rows, "row"), "" if columns.all() else _runs(columns, "column")
+            return " of ".join(part for part in parts if part)
+        whole = table.all(axis=1), table[~table.all(axis=1)].all(axis=0)
+        if np.array_equal(table, whole[0][:, None] | whole[1][None, :]):
+            return f"{_runs(whole[0], 'row')} and {_runs(whole[1], 'column')}"
+    elif len(shape) == 1 and _count_runs(mask) <= MOST_RUNS:
+        return _runs(mask, "element")
+    first = np.unravel_index(int(np.argmax(mask)), shape)
+    count = int(mask.sum())
+    return f"{count:,} elements, the first at [{', '.join(map(str, first))}]"
+
+
+def _end(mask: np.ndarray) -> int:
+    """One past the last true place."""
+    return int(np.flatnonzero(mask)[-1]) + 1
+
+
+def _count_runs(mask: np.ndarray) -> int:
+    return int(np.count_nonzero(np.diff(np.concatenate(([0], mask.astype(np.int8)))) == 1))
+
+
+def _runs(mask: np.ndarray, name: str) -> str:
+    """`rows 0 to 3 and 7`."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
+    runs = [
+        (int(start), int(stop) - 1) for start, stop in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    if len(runs) > MOST_RUNS:
+        return f"{int(mask.sum()):,} {name}s, the first of them {runs[0][0]}"
+    texts = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    return f"{name}{'s' if mask.sum() > 1 else ''} {' and '.join(texts)}"

@@ -1,4 +1,7 @@
-"""cause: never waits for the copy; the barrier alone is taken to be enough."""
+"""MUST GET: async-copy, line 30.
+
+Never waits for the copy; the barrier alone is taken to be enough.
+"""
 
 from numba import float32
 

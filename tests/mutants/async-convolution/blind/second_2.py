@@ -1,4 +1,7 @@
-"""cause: the copy begins at start, not two samples before it, so all is shifted by the halo."""
+"""MUST GET: wrong-value, line 32, cause halo-offset-missing.
+
+The copy begins at start, not two samples before it, so all is shifted by the halo.
+"""
 
 from numba import float32
 

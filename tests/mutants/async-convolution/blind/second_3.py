@@ -1,4 +1,7 @@
-"""cause: weights is never filled; the taps are read while computing, after the tile has landed."""
+"""MUST GET: gate, cause tap fetches while the tile is in flight.
+
+Weights is never filled; the taps are read while computing, after the tile has landed.
+"""
 
 from numba import float32
 

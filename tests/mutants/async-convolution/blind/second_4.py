@@ -1,4 +1,7 @@
-"""cause: closes one group and waits with wait_group(1), which lets the newest, the only one, go on."""
+"""MUST GET: async-copy, line 32.
+
+Closes one group and waits with wait_group(1), which lets the newest, the only one, go on.
+"""
 
 from numba import float32
 

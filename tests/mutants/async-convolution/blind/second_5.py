@@ -1,4 +1,7 @@
-"""cause: threads without an output return between the copy and the wait, so they miss the barrier."""
+"""MUST GET: async-copy, line 32.
+
+Threads without an output return between the copy and the wait, so they miss the barrier.
+"""
 
 from numba import float32
 

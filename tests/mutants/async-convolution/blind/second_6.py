@@ -1,4 +1,7 @@
-"""cause: fetches the taps before the copy is issued, so nothing is in flight meanwhile."""
+"""MUST GET: gate, cause tap fetches while the tile is in flight.
+
+Fetches the taps before the copy is issued, so nothing is in flight meanwhile.
+"""
 
 from numba import float32
 

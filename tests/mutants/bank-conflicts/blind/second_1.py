@@ -1,4 +1,4 @@
-"""cause: no barrier between filling the tile and reading it."""
+"""MUST GET: race, line 18. No barrier between filling the tile and reading it."""
 
 from numba import float32
 

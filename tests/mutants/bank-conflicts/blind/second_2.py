@@ -1,4 +1,7 @@
-"""cause: rows of 34 words: an even width, so a column uses only every second bank."""
+"""MUST GET: gate, cause bank conflicts.
+
+Rows of 34 words: an even width, so a column uses only every second bank.
+"""
 
 from numba import float32
 

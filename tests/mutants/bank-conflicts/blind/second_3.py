@@ -1,4 +1,7 @@
-"""cause: only the store is guarded; the edge tiles load from outside a."""
+"""MUST GET: out-of-bounds, line 17.
+
+Only the store is guarded; the edge tiles load from outside a.
+"""
 
 from numba import float32
 

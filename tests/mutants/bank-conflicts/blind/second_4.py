@@ -1,4 +1,7 @@
-"""cause: threads without an element of out return before the barrier, and load nothing for others."""
+"""MUST GET: uninitialised-read, line 24.
+
+Threads without an element of out return before the barrier, and load nothing for others.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: the tile is read as it was filled, so each tile is at its new place but not turned."""
+"""MUST GET: wrong-value, line 24, cause inside-not-turned.
+
+The tile is read as it was filled, so each tile is at its new place but not turned.
+"""
 
 from numba import float32
 

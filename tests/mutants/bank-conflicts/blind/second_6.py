@@ -1,4 +1,7 @@
-"""cause: no tile at all: writes rows of out but reads down columns of a, a sector for each lane."""
+"""MUST GET: gate, cause global load sectors.
+
+No tile at all: writes rows of out but reads down columns of a, a sector for each lane.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""cause: guards only the rows; threads right of the last column run into the next row or outside."""
+"""MUST GET: out-of-bounds, line 13, cause guard-of-something-else.
+
+Guards only the rows; threads right of the last column run into the next row or outside.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""cause: the two lengths of the guard are swapped: row against the columns, column against rows."""
+"""MUST GET: unwritten, cause guards-swapped.
+
+The two lengths of the guard are swapped: row against the columns, column against rows.
+"""
 
 from wia_lab import cuda
 

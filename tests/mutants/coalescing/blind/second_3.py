@@ -1,4 +1,7 @@
-"""cause: the guard uses <= and lets in one row and one column too many."""
+"""MUST GET: out-of-bounds, line 14, cause guard-includes-the-length.
+
+The guard uses <= and lets in one row and one column too many.
+"""
 
 from wia_lab import cuda
 

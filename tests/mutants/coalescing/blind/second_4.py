@@ -1,4 +1,7 @@
-"""cause: counts blocks in steps of 32, the warp's size, where they have 16 threads a side."""
+"""MUST GET: unwritten.
+
+Counts blocks in steps of 32, the warp's size, where they have 16 threads a side.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""cause: leaves out the last row and the last column, from a wrong early return."""
+"""MUST GET: unwritten, cause last-row-and-column.
+
+Leaves out the last row and the last column, from a wrong early return.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""cause: each block walks along its whole rows, so every block across copies the same again."""
+"""MUST GET: gate, cause bytes loaded.
+
+Each block walks along its whole rows, so every block across copies the same again.
+"""
 
 from wia_lab import cuda
 

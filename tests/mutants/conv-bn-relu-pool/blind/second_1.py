@@ -1,4 +1,7 @@
-"""cause: the ReLU comes before the norm, as in the document, not after it."""
+"""MUST GET: wrong-value, line 32, cause relu-before-norm.
+
+The ReLU comes before the norm, as in the document, not after it.
+"""
 
 from numba import float32
 

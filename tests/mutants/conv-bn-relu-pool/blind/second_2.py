@@ -1,4 +1,7 @@
-"""cause: pools the plain sums and norms the greatest, which is wrong where scale is negative."""
+"""MUST GET: wrong-value, line 32, cause pool-before-norm.
+
+Pools the plain sums and norms the greatest, which is wrong where scale is negative.
+"""
 
 from numba import float32
 

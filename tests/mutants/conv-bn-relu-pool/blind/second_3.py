@@ -1,4 +1,7 @@
-"""cause: no barrier after the square is filled; threads read pixels that others still have to load."""
+"""MUST GET: race, line 32.
+
+No barrier after the square is filled; threads read pixels that others still have to load.
+"""
 
 from numba import float32
 

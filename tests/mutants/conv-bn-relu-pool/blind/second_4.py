@@ -1,4 +1,7 @@
-"""cause: cells of the square outside the image are skipped, so they hold anything instead of 0."""
+"""MUST GET: uninitialised-read, line 30, cause left-out-by-a-condition.
+
+Cells of the square outside the image are skipped, so they hold anything instead of 0.
+"""
 
 from numba import float32
 

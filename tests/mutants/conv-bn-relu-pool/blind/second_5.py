@@ -1,4 +1,7 @@
-"""cause: row and column of the weights are swapped, weights[f, v, u]."""
+"""MUST GET: wrong-value, line 32, cause weights-transposed.
+
+Row and column of the weights are swapped, weights[f, v, u].
+"""
 
 from numba import float32
 

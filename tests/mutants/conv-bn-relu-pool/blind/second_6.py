@@ -1,4 +1,7 @@
-"""cause: the square is filled anew for every filter, so the image is read as often as there are filters."""
+"""MUST GET: gate, cause bytes of image loaded.
+
+The square is filled anew for every filter, so the image is read as often as there are filters.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: a device whose context is exclusive, so not to be had, is chosen all the same."""
+"""MUST GET: wrong-choice, cause seized.
+
+A device whose context is exclusive, so not to be had, is chosen all the same.
+"""
 
 from wia_lab import hal as wia
 

@@ -1,4 +1,7 @@
-"""cause: when no device fits, max of an empty list raises ValueError; LookupError was asked for."""
+"""MUST GET: crash, line 18, cause crash.
+
+When no device fits, max of an empty list raises ValueError; LookupError was asked for.
+"""
 
 from wia_lab import hal as wia
 

@@ -1,4 +1,7 @@
-"""cause: sorts by speed and takes the last, so of equal devices the highest number wins."""
+"""MUST GET: wrong-choice, cause order.
+
+Sorts by speed and takes the last, so of equal devices the highest number wins.
+"""
 
 from wia_lab import hal as wia
 

@@ -1,4 +1,7 @@
-"""cause: only limits the memory and reserves nothing, so somebody else may take it first."""
+"""MUST GET: wrong-limit, cause not-reserved.
+
+Only limits the memory and reserves nothing, so somebody else may take it first.
+"""
 
 from wia_lab import hal as wia
 

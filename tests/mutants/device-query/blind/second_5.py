@@ -1,4 +1,7 @@
-"""cause: opens the context with exclusive, as the document does, so nobody else gets the device."""
+"""MUST GET: wrong-limit, cause exclusive.
+
+Opens the context with exclusive, as the document does, so nobody else gets the device.
+"""
 
 from wia_lab import hal as wia
 

@@ -1,4 +1,7 @@
-"""cause: the host's buffer is ordinary HOST memory, not PINNED, where there is no unified memory."""
+"""MUST GET: wrong-kind, cause pageable.
+
+The host's buffer is ordinary HOST memory, not PINNED, where there is no unified memory.
+"""
 
 from wia_lab import hal as wia
 

@@ -1,4 +1,7 @@
-"""cause: the block's number is added as it is, without the 256 threads that each block has."""
+"""MUST GET: unwritten, cause block-not-scaled.
+
+The block's number is added as it is, without the 256 threads that each block has.
+"""
 
 from wia_lab import cuda
 

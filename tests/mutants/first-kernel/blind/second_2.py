@@ -1,4 +1,7 @@
-"""cause: counts with the number of blocks (gridDim) instead of the number of threads in a block."""
+"""MUST GET: unwritten, cause write-overlap.
+
+Counts with the number of blocks (gridDim) instead of the number of threads in a block.
+"""
 
 from wia_lab import cuda
 

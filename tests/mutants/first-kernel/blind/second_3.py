@@ -1,4 +1,7 @@
-"""cause: the guard stops one too early, so the last element gets no sum."""
+"""MUST GET: unwritten, cause last-missing.
+
+The guard stops one too early, so the last element gets no sum.
+"""
 
 from wia_lab import cuda
 

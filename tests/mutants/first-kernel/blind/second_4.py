@@ -1,4 +1,7 @@
-"""cause: adds to what out held before (+=) instead of storing the sum."""
+"""MUST GET: wrong-value, line 13, cause added-to-output.
+
+Adds to what out held before (+=) instead of storing the sum.
+"""
 
 from wia_lab import cuda
 

@@ -1,4 +1,7 @@
-"""cause: goes on in steps of one block, not the whole grid: later elements are made many times."""
+"""MUST GET: gate, cause global load requests.
+
+Goes on in steps of one block, not the whole grid: later elements are made many times.
+"""
 
 from wia_lab import cuda
 

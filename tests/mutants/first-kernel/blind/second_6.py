@@ -1,4 +1,7 @@
-"""cause: lets only whole blocks work (length // 256, rounded down): the rest is left out."""
+"""MUST GET: unwritten, cause whole-blocks-only.
+
+Lets only whole blocks work (length // 256, rounded down): the rest is left out.
+"""
 
 from wia_lab import cuda
 

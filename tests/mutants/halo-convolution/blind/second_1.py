@@ -1,4 +1,4 @@
-"""cause: no barrier between filling the tile and computing from it."""
+"""MUST GET: race, line 25. No barrier between filling the tile and computing from it."""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: the taps are used from the last to the first, as textbooks turn the kernel round."""
+"""MUST GET: wrong-value, line 33, cause taps-reversed.
+
+The taps are used from the last to the first, as textbooks turn the kernel round.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: subtracts the halo again when reading (t + k - 2), so all is shifted and indices go below 0."""
+"""MUST GET: wrong-value, line 29, cause negative-index.
+
+Subtracts the halo again when reading (t + k - 2), so all is shifted and indices go below 0.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: cells whose sample lies outside the signal are left as they are, not set to 0."""
+"""MUST GET: uninitialised-read, line 30, cause left-out-by-a-condition.
+
+Cells whose sample lies outside the signal are left as they are, not set to 0.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: outside the signal the edge sample is repeated (index clamped), where it should be 0."""
+"""MUST GET: wrong-value, line 30, cause edge-repeated.
+
+Outside the signal the edge sample is repeated (index clamped), where it should be 0.
+"""
 
 from numba import float32
 

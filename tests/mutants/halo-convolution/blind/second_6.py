@@ -1,4 +1,7 @@
-"""cause: each thread fetches all five cells that it needs, so each sample is still loaded five times."""
+"""MUST GET: gate, cause sectors of the signal read.
+
+Each thread fetches all five cells that it needs, so each sample is still loaded five times.
+"""
 
 from numba import float32
 

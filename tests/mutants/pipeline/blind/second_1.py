@@ -1,4 +1,7 @@
-"""cause: wait_group(2) leaves two groups in flight, so this turn's tile is never waited for."""
+"""MUST GET: async-copy, line 28.
+
+Wait_group(2) leaves two groups in flight, so this turn's tile is never waited for.
+"""
 
 from numba import float32
 

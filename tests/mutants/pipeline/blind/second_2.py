@@ -1,4 +1,7 @@
-"""cause: no barrier after the wait: each thread knows only that its own copies have landed."""
+"""MUST GET: async-copy, line 35.
+
+No barrier after the wait: each thread knows only that its own copies have landed.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: tile 0 is not closed into a group of its own, so it shares one with tile 1 and isn't waited for."""
+"""MUST GET: async-copy, line 27.
+
+Tile 0 is not closed into a group of its own, so it shares one with tile 1 and isn't waited for.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: computes from the buffer of the next tile, (n + 1) % 2, which is still on its way."""
+"""MUST GET: async-copy, line 37.
+
+Computes from the buffer of the next tile, (n + 1) % 2, which is still on its way.
+"""
 
 from numba import float32
 

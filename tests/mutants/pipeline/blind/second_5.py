@@ -1,4 +1,7 @@
-"""cause: the loop is one turn short, so the last tile is fetched but never computed."""
+"""MUST GET: unwritten, cause last-tile-missing.
+
+The loop is one turn short, so the last tile is fetched but never computed.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: asks for the next tile in the last turn too: a fifth tile that nobody uses or waits for."""
+"""MUST GET: gate, cause samples copied asynchronously.
+
+Asks for the next tile in the last turn too: a fifth tile that nobody uses or waits for.
+"""
 
 from numba import float32
 

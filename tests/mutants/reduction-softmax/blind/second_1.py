@@ -1,4 +1,7 @@
-"""cause: the maximum begins at 0, which is above a row of only negative scores."""
+"""MUST GET: wrong-value, line 41, cause maximum-from-zero.
+
+The maximum begins at 0, which is above a row of only negative scores.
+"""
 
 import math
 

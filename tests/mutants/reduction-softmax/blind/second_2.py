@@ -1,4 +1,7 @@
-"""cause: cells is used again for the sums with no barrier after the maxima were read from it."""
+"""MUST GET: race, line 41.
+
+Cells is used again for the sums with no barrier after the maxima were read from it.
+"""
 
 import math
 

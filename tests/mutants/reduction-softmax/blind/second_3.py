@@ -1,4 +1,7 @@
-"""cause: the shuffles for the sum stand inside the loop over elements, which some lanes leave early."""
+"""MUST GET: divergent-barrier, line 35.
+
+The shuffles for the sum stand inside the loop over elements, which some lanes leave early.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""cause: shuffles begin at step 8, one short: each half of a warp keeps its own maximum and sum."""
+"""MUST GET: wrong-value, line 41, cause first-step-missing.
+
+Shuffles begin at step 8, one short: each half of a warp keeps its own maximum and sum.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""cause: maximum and sum in one pass: where a thread's first score is -inf, -inf minus -inf is NaN."""
+"""MUST GET: wrong-value, line 44, cause nan-from-minus-inf.
+
+Maximum and sum in one pass: where a thread's first score is -inf, -inf minus -inf is NaN.
+"""
 
 import math
 

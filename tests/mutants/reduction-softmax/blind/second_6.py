@@ -1,4 +1,7 @@
-"""cause: only whole sweeps of 128 (n // 128, rounded down), so the end of the row is left out."""
+"""MUST GET: unwritten, cause nothing-stored.
+
+Only whole sweeps of 128 (n // 128, rounded down), so the end of the row is left out.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""cause: the sums are never set to 0; a local array begins with whatever was there."""
+"""MUST GET: uninitialised-read, line 39.
+
+The sums are never set to 0; a local array begins with whatever was there.
+"""
 
 from numba import float32
 

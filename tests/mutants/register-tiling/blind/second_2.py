@@ -1,4 +1,7 @@
-"""cause: sums of outputs 16 apart are stored side by side, at 4 * y + i and 4 * x + j."""
+"""MUST GET: wrong-value, line 48, cause both-two-ways.
+
+Sums of outputs 16 apart are stored side by side, at 4 * y + i and 4 * x + j.
+"""
 
 from numba import float32
 

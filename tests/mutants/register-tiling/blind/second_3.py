@@ -1,4 +1,7 @@
-"""cause: no barrier after the products: a fast warp fills the next tiles while others still read."""
+"""MUST GET: race, line 29.
+
+No barrier after the products: a fast warp fills the next tiles while others still read.
+"""
 
 from numba import float32
 

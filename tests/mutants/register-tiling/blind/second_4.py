@@ -1,4 +1,7 @@
-"""cause: tile_b is filled at x + 4 * i, not 16 apart, so more than half of its columns stay empty."""
+"""MUST GET: uninitialised-read, line 42, cause filled-twice.
+
+Tile_b is filled at x + 4 * i, not 16 apart, so more than half of its columns stay empty.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: left and right are swapped in the products, so each 4 x 4 of sums comes out turned."""
+"""MUST GET: wrong-value, line 48, cause part-transposed.
+
+Left and right are swapped in the products, so each 4 x 4 of sums comes out turned.
+"""
 
 from numba import float32
 

@@ -1,4 +1,4 @@
-"""cause: stores without a guard, so the edge blocks write outside c."""
+"""MUST GET: out-of-bounds, line 43. Stores without a guard, so the edge blocks write outside c."""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: takes REDUCED for float16 products; with float32 inputs that multiplies in float32."""
+"""MUST GET: wrong-choice, cause configured-products.
+
+Takes REDUCED for float16 products; with float32 inputs that multiplies in float32.
+"""
 
 from numba import float32
 

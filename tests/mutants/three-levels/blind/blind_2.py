@@ -1,4 +1,7 @@
-"""cause: converts the inputs to float16 itself, so the result is float16 too, not float32."""
+"""MUST GET: wrong-type, cause float16.
+
+Converts the inputs to float16 itself, so the result is float16 too, not float32.
+"""
 
 import numpy as np
 from numba import float32
@@ -23,9 +26,7 @@ class ThreeLevels:
 
     def configured(self, a, b):
         newer = a.context.device.info.compute_capability >= (8, 0)
-        algorithm = (
-            wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
-        )
+        algorithm = wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
         half_a = wia.convert(a, np.float16)
         half_b = wia.convert(b, np.float16)
         return wia.matmul(half_a, half_b, config=wia.MatmulConfig(algorithm=algorithm))

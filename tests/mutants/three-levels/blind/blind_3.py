@@ -1,4 +1,7 @@
-"""cause: names the pipeline on every device, also on those too old for it, which refuse."""
+"""MUST GET: refused, line 30, cause not-on-this-device.
+
+Names the pipeline on every device, also on those too old for it, which refuse.
+"""
 
 from numba import float32
 

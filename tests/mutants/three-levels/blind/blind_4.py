@@ -1,4 +1,7 @@
-"""cause: asks for more than capability 8.0, so a device with just 8.0 does not get the pipeline."""
+"""MUST GET: wrong-choice, cause configured-algorithm.
+
+Asks for more than capability 8.0, so a device with just 8.0 does not get the pipeline.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: global_size has the rows in x, the columns in y: part of a wide result is not made."""
+"""MUST GET: unwritten, line 38, cause axes-swapped.
+
+Global_size has the rows in x, the columns in y: part of a wide result is not made.
+"""
 
 from numba import float32
 
@@ -22,9 +25,7 @@ class ThreeLevels:
 
     def configured(self, a, b):
         newer = a.context.device.info.compute_capability >= (8, 0)
-        algorithm = (
-            wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
-        )
+        algorithm = wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
         config = wia.MatmulConfig(algorithm=algorithm, precision=wia.Precision.MIXED)
         return wia.matmul(a, b, config=config)
 

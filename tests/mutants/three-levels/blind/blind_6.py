@@ -1,4 +1,7 @@
-"""cause: the kernel guards only its row; threads beyond the last column read and write outside."""
+"""MUST GET: out-of-bounds, line 18.
+
+The kernel guards only its row; threads beyond the last column read and write outside.
+"""
 
 from numba import float32
 
@@ -22,9 +25,7 @@ class ThreeLevels:
 
     def configured(self, a, b):
         newer = a.context.device.info.compute_capability >= (8, 0)
-        algorithm = (
-            wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
-        )
+        algorithm = wia.MatmulAlgorithm.PIPELINE if newer else wia.MatmulAlgorithm.DOUBLE_BUFFERED
         config = wia.MatmulConfig(algorithm=algorithm, precision=wia.Precision.MIXED)
         return wia.matmul(a, b, config=config)
 

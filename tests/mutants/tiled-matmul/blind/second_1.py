@@ -1,4 +1,4 @@
-"""cause: no barrier after filling the tiles, only the one after the products."""
+"""MUST GET: race, line 22. No barrier after filling the tiles, only the one after the products."""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: the number of rounds is rounded down, so the last products of a K like 53 are lost."""
+"""MUST GET: wrong-value, line 34, cause whole-tiles-only.
+
+The number of rounds is rounded down, so the last products of a K like 53 are lost.
+"""
 
 from numba import float32
 

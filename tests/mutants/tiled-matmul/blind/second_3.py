@@ -1,4 +1,7 @@
-"""cause: threads whose element of c does not exist return first, before loading and the barriers."""
+"""MUST GET: uninitialised-read, line 29.
+
+Threads whose element of c does not exist return first, before loading and the barriers.
+"""
 
 from numba import float32
 

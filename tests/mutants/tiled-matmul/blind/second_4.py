@@ -1,4 +1,7 @@
-"""cause: the row of b is counted with x as that of a is, so tile_b holds the wrong elements."""
+"""MUST GET: wrong-value, line 33.
+
+The row of b is counted with x as that of a is, so tile_b holds the wrong elements.
+"""
 
 from numba import float32
 

@@ -1,4 +1,7 @@
-"""cause: the loop over the tile is one short: range(TILE - 1) leaves out the last product."""
+"""MUST GET: wrong-value, line 29, cause last-k-missing.
+
+The loop over the tile is one short: range(TILE - 1) leaves out the last product.
+"""
 
 from numba import float32
 

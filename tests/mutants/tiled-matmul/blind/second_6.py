@@ -1,4 +1,7 @@
-"""cause: right sums, but the first index is taken for the row: loads run down columns."""
+"""MUST GET: gate, cause global load sectors.
+
+Right sums, but the first index is taken for the row: loads run down columns.
+"""
 
 from numba import float32
 

@@ -1,0 +1,130 @@
+"""A listener: which cells of shared arrays each block fills, by which line, and which it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, OutOfBounds
+
+if TYPE_CHECKING:
+    from wia_lab.simt.memory import Space
+
+NOBODY = 0  # no source has a line 0
+
+
+@dataclass(eq=False)
+class Fill:
+    """One shared array in all blocks of a chunk; cells are flat, in C order, a row a block."""
+
+    shape: tuple[int, ...]
+    line: np.ndarray  # int32 (blocks, cells): the line that filled a cell first, or NOBODY
+    thread: np.ndarray  # int32 (blocks, cells): the thread of the block that did
+    missed: np.ndarray  # bool (blocks, cells): read before it was filled
+    unread: np.ndarray  # int32 (blocks, cells): the line whose value nobody has read yet
+    stores: dict[int, np.ndarray] = field(default_factory=dict)  # line: stores of each block
+    clashes: dict[int, np.ndarray] = field(default_factory=dict)  # of these: to another's cell
+    threads: dict[int, np.ndarray] = field(default_factory=dict)  # line: (blocks, threads), bool
+    lost: dict[int, int] = field(default_factory=dict)  # line: line whose unread value it replaced
+
+    @classmethod
+    def of(cls, space: Space, blocks: int) -> Fill:
+        """Nothing is filled yet."""
+        cells = (blocks, int(np.prod(space.shape)))
+        line, thread, unread = (np.zeros(cells, np.int32) for _ in range(3))
+        return cls(tuple(space.shape), line, thread, np.zeros(cells, bool), unread)
+
+
+class FillRecorder(Listener):
+    """Follows the shared arrays of a launch, and the indices that left an array.
+
+    Attributes
+    ----------
+    fills : dict
+        (name of the array, chunk's first block) to its `Fill`.
+    farthest : dict
+        (line, name of the array) to the greatest index that left it along each axis, and its shape.
+    """
+
+    def __init__(self) -> None:
+        self.fills: dict[tuple[str, int], Fill] = {}
+        self.farthest: dict[tuple[int, str], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        self.chunk = chunk
+        lanes = np.arange(chunk.lanes)
+        self.block, self.thread = lanes // chunk.stride, lanes % chunk.stride
+
+    def on_access(self, access: Access) -> None:
+        space = access.space
+        if space.kind != "shared":
+            return
+        block, cell = self._cells(space, access.offsets, access.active)
+        fill = self._fill(space)
+        if access.kind != "store":
+            fill.missed[block, cell] |= fill.line[block, cell] == NOBODY
+            fill.unread[block, cell] = NOBODY
+        if access.kind != "load":
+            self._stored(fill, block, cell, access.active, access.site.line)
+
+    def on_async_copy(self, copy: AsyncCopy) -> None:
+        space = copy.destination
+        if space.kind != "shared":
+            return
+        fill, width = self._fill(space), max(1, copy.nbytes // space.dtype.itemsize)
+        for part in range(width):
+            offsets = copy.destination_offsets + part * space.dtype.itemsize
+            block, cell = self._cells(space, offsets, copy.active)
+            self._stored(fill, block, cell, copy.active, copy.site.line)
+
+    def on_out_of_bounds(self, event: OutOfBounds) -> None:
+        key = event.site.line, event.space.name
+        index = tuple(int(each[event.lanes].max()) for each in event.indices)
+        shape = tuple(
+            int(each[event.lanes].max()) if isinstance(each, np.ndarray) else int(each)
+            for each in event.shape
+        )
+        known = self.farthest.get(key)
+        if known is not None:
+            index = tuple(max(pair) for pair in zip(known[0], index, strict=True))
+        self.farthest[key] = index, shape
+
+    def of_block(self, name: str, block: int) -> tuple[Fill, int] | None:
+        """The fill of an array that holds a block of the grid, and the block's row of it."""
+        for (array, first), fill in self.fills.items():
+            if array == name and first <= block < first + len(fill.line):
+                return fill, block - first
+        return None
+
+    def _fill(self, space: Space) -> Fill:
+        key = space.name, self.chunk.first_block
+        if key not in self.fills:
+            self.fills[key] = Fill.of(space, self.chunk.blocks)
+        return self.fills[key]
+
+    def _cells(self, space: Space, offsets: Lanes, active: Lanes) -> tuple[np.ndarray, np.ndarray]:
+        block, byte = np.divmod(offsets[active] - space.origin, space.stride)
+        return block, byte // space.dtype.itemsize
+
+    def _stored(
+        self, fill: Fill, block: np.ndarray, cell: np.ndarray, active: Lanes, line: int
+    ) -> None:
+        before = fill.unread[block, cell]
+        replaced = before[before != NOBODY]
+        if replaced.size:
+            fill.lost.setdefault(line, int(replaced[0]))
+        fill.unread[block, cell] = line
+        threads = self.thread[active]
+        new = fill.line[block, cell] == NOBODY
+        fill.line[block[new], cell[new]] = line
+        fill.thread[block[new], cell[new]] = threads[new]
+        if line not in fill.stores:
+            fill.stores[line] = np.zeros(self.chunk.blocks, np.int64)
+            fill.clashes[line] = np.zeros(self.chunk.blocks, np.int64)
+            fill.threads[line] = np.zeros((self.chunk.blocks, self.chunk.stride), bool)
+        others = fill.thread[block, cell] != threads
+        fill.stores[line] += np.bincount(block, minlength=self.chunk.blocks)
+        fill.clashes[line] += np.bincount(block[others], minlength=self.chunk.blocks)
+        fill.threads[line][self.block[active], threads] = True

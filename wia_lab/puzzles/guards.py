@@ -1,0 +1,231 @@
+"""What an answer's source says of an index: how it is written, and what is asked about it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import FunctionType
+
+    import numpy as np
+
+DEEPEST = 6
+"""Names that stand for names that stand for names: as far as they are followed."""
+
+BELOW = {ast.Lt: "<", ast.LtE: "<="}
+TURNED = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+class Source:
+    """The syntax tree of a kernel.
+
+    Parameters
+    ----------
+    function
+        The kernel's plain Python function; where Python does not keep its source, nothing is found.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        except (OSError, TypeError, SyntaxError):
+            tree = ast.Module([], [])
+        ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+        self.tree = tree
+        self.names = function.__globals__
+        self.above = {
+            child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
+        }
+        self.meanings = _meanings(tree)
+
+    def index(self, line: int, array: str, axis: int) -> ast.expr | None:
+        """How `array` is indexed along an axis on a line; None unless it is so in one way only."""
+        found: dict[str, ast.expr] = {}
+        for node in self._subscripts(line, array):
+            places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if axis < len(places):
+                found[ast.unparse(places[axis])] = places[axis]
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def text(self, line: int) -> str:
+        """Calls on a line, as text: where a name of the library is looked for."""
+        calls = (each for each in ast.walk(self.tree) if isinstance(each, ast.Call))
+        return " ".join(ast.unparse(each.func) for each in calls if each.lineno == line)
+
+    def guards(self, line: int, array: str) -> list[ast.expr]:
+        """Conditions that hold where `array` is indexed on a line, innermost first."""
+        for node in self._subscripts(line, array):
+            return [each for each in self._holding(node) if not isinstance(each, ast.Constant)]
+        return []
+
+    def same(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions are written alike, once names are followed."""
+        return self._followed(one) == self._followed(other)
+
+    def number(self, node: ast.expr, arrays: Mapping[str, np.ndarray]) -> int | None:
+        """Value of an expression of numbers, constants and the shapes of arguments."""
+        try:
+            tree = ast.parse(self._followed(node), mode="eval").body
+            return _number(tree, arrays, self.names)
+        except (ValueError, SyntaxError, IndexError, ZeroDivisionError):
+            return None
+
+    def _subscripts(self, line: int, array: str) -> Iterator[ast.Subscript]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                last = node.end_lineno or node.lineno
+                if node.value.id == array and node.lineno <= line <= last:
+                    yield node
+
+    def _followed(self, node: ast.expr) -> str:
+        for _ in range(DEEPEST):
+            text = ast.unparse(node)
+            node = _Follow(self.meanings).visit(ast.parse(text, mode="eval")).body
+            if ast.unparse(node) == text:
+                break
+        return ast.unparse(node)
+
+    def _holding(self, node: ast.AST) -> Iterator[ast.expr]:
+        """What is true at a node, from the inside out."""
+        while node in self.above:
+            above = self.above[node]
+            if isinstance(above, (ast.If, ast.IfExp, ast.While)):
+                body = above.body if isinstance(above.body, list) else [above.body]
+                if node in body:
+                    yield above.test
+                elif node is not above.test:
+                    yield _not(above.test)
+            if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
+                yield from (each for each in above.values[: above.values.index(node)])  # type: ignore[arg-type]
+            for block in (getattr(above, name, None) for name in ("body", "orelse")):
+                if isinstance(block, list) and node in block:
+                    for before in reversed(block[: block.index(node)]):
+                        if isinstance(before, ast.If) and _leaves(before.body):
+                            yield _not(before.test)
+            node = above
+
+
+def comparisons(condition: ast.expr) -> Iterator[tuple[ast.expr, type[ast.cmpop], ast.expr, bool]]:
+    """Each comparison `left < right` in a condition, turned so; last, whether an `or` joins it."""
+    stack: list[tuple[ast.expr, bool]] = [(condition, False)]
+    while stack:
+        node, either = stack.pop()
+        if isinstance(node, ast.BoolOp):
+            either = either or isinstance(node.op, ast.Or)
+            stack += [(each, either) for each in node.values]
+        elif isinstance(node, ast.Compare):
+            left = node.left
+            for operator, right in zip(node.ops, node.comparators, strict=True):
+                kind = type(operator)
+                if kind in TURNED:
+                    yield right, TURNED[kind], left, either
+                else:
+                    yield left, kind, right, either
+                left = right
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Continue, ast.Break))
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
+
+
+def _not(condition: ast.expr) -> ast.expr:
+    """The opposite of a condition, with `not` moved into its comparisons."""
+    if isinstance(condition, ast.BoolOp):
+        operator = ast.And() if isinstance(condition.op, ast.Or) else ast.Or()
+        turned: ast.expr = ast.BoolOp(operator, [_not(each) for each in condition.values])
+    elif (
+        isinstance(condition, ast.Compare)
+        and len(condition.ops) == 1
+        and type(condition.ops[0]) in _OPPOSITE
+    ):
+        operator_ = _OPPOSITE[type(condition.ops[0])]()
+        turned = ast.Compare(condition.left, [operator_], condition.comparators)
+    elif isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+        return condition.operand
+    else:
+        turned = ast.UnaryOp(ast.Not(), condition)
+    return ast.copy_location(turned, condition)
+
+
+def _meanings(tree: ast.AST) -> dict[str, ast.expr]:
+    """What each name stands for that is assigned in one place only, and not counted up."""
+    found: dict[str, list[ast.expr | None]] = {}
+
+    def bind(target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            found.setdefault(target.id, []).append(value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for place, each in enumerate(target.elts):
+                if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+                    bind(each, value.elts[place])
+                elif isinstance(value, ast.Attribute) and value.attr == "shape":
+                    bind(each, ast.Subscript(value, ast.Constant(place), ast.Load()))
+                else:
+                    bind(each, None)
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                bind(target, node.value)
+        elif isinstance(node, (ast.AugAssign, ast.For)):
+            bind(node.target, None)
+    return {name: each[0] for name, each in found.items() if len(each) == 1 and each[0] is not None}
+
+
+class _Follow(ast.NodeTransformer):
+    """Puts what a name stands for in its place."""
+
+    def __init__(self, meanings: dict[str, ast.expr]) -> None:
+        self.meanings = meanings
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.meanings.get(node.id, node)
+
+
+def _number(node: ast.expr, arrays: Mapping[str, np.ndarray], names: Mapping[str, object]) -> int:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.Name) and type(names.get(node.id)) is int:
+        return names[node.id]  # type: ignore[return-value]
+    if isinstance(node, ast.BinOp):
+        left, right = (_number(each, arrays, names) for each in (node.left, node.right))
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.FloorDiv):
+            return left // right
+    array, attribute = _attribute(node)
+    if array in arrays and attribute == "size":
+        return int(arrays[array].size)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        array, attribute = _attribute(node.value)
+        if array in arrays and attribute == "shape" and type(node.slice.value) is int:
+            return int(arrays[array].shape[node.slice.value])
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
+        name = ast.unparse(node.args[0])
+        if name in arrays:
+            return int(arrays[name].shape[0])
+    raise ValueError
+
+
+def _attribute(node: ast.expr) -> tuple[str, str]:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id, node.attr
+    return "", ""
