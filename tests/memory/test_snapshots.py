@@ -174,3 +174,37 @@ class TestBad:
         (tmp_path / "a.json").write_text(json.dumps([1]))
         with pytest.raises(TraceError, match="no list 'device_traces'"):
             load_snapshot(tmp_path / "a.json")
+
+
+class Counted:
+    """A region that counts how often its offset is looked at."""
+
+    looks = 0
+
+    def __init__(self, offset, block):
+        self._offset, self.size, self.block = offset, 64, block
+
+    @property
+    def offset(self):
+        Counted.looks += 1
+        return self._offset
+
+
+def test_a_snapshot_looks_at_each_block_a_few_times():
+    """Blocks in segments of their own: as often for each, however many there are."""
+
+    class Sparse(Heap):
+        def regions(self):
+            block = Heap(64).allocate(64)
+            return [Counted(128 * i, block) for i in reversed(range(self.count))]
+
+    def looks(count):
+        heap = Sparse(1 << 20)
+        heap.count = count
+        Counted.looks = 0
+        snapshot = Timeline(heap).snapshot()
+        assert [each["total_size"] for each in snapshot["segments"]] == [64] * count
+        assert all(len(each["blocks"]) == 1 for each in snapshot["segments"])
+        return Counted.looks / count
+
+    assert looks(1000) == looks(10)

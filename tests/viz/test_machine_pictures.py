@@ -7,6 +7,7 @@ import time
 import pytest
 
 from wia_lab import viz
+from wia_lab.errors import WiaLabError
 from wia_lab.memory import Buddy, Heap, Trace, load_trace
 from wia_lab.memory.trace import TraceEvent
 from wia_lab.timeline import Buffer, Event, Timeline, Work, virtual_machine
@@ -137,6 +138,23 @@ class TestTopology:
         picture = viz.topology(virtual_machine("8xA100-pcie-2numa"), copy=(0, 6, 1))
         assert picture.copy[3] is None
         assert "no way between them" in str(picture)
+
+    def test_onto_itself(self):
+        """A copy within a device takes no link: at half the memory's rate, each byte twice."""
+        machine = virtual_machine("2xH100-nvlink")
+        picture = viz.topology(machine, copy=(1, 1, 1 << 30))
+        direct = picture.copy[3]
+        rate = machine.devices[1].sheet.memory_bandwidth / 2
+        assert direct == pytest.approx((1 << 30) / rate + 2e-6, abs=1e-9)
+        assert "1,024 MiB within device 1: direct" in str(picture)
+        assert 'class="w"' not in picture.drawing()
+        assert viz.topology(machine, copy=(1, 1, 1), staged=True).drawing().count('class="w"') == 2
+
+    @pytest.mark.parametrize("copy", [(0, 2, 1), (-1, 0, 1), (0, 1, -5), (0, 1), (0, "1", 1)])
+    def test_no_such_copy(self, copy):
+        """A device that is not there, and bytes that cannot be."""
+        with pytest.raises(WiaLabError, match="with devices from 0 to 1 of 2xH100"):
+            viz.topology(virtual_machine("2xH100"), copy=copy)
 
     @pytest.mark.parametrize("machine", ["T4", "16xA100-nvlink", "2xA100+T4"])
     def test_any_machine_is_drawn(self, machine):

@@ -16,63 +16,14 @@ from itertools import pairwise
 
 from wia_lab.errors import OutOfMemoryError, SizeError
 from wia_lab.memory.base import Allocator, BookKeeper, require
-from wia_lab.memory.block import Block, Event, Explanation, Region, State, Stream
+from wia_lab.memory.block import Block, Explanation, Region, State, Stream
+from wia_lab.memory.pieces import Bin, Piece, Pooled, new
 from wia_lab.memory.sizes import SizeClasses, checked_alignment, checked_size, parse_size
 from wia_lab.memory.statistics import Statistics
 
 __all__ = ["Pool"]
 
 MOST_MEMOS = 1 << 16  # sizes whose bin is remembered
-
-new = object.__new__
-
-
-class _Bin:
-    """The pieces of one class that were last used on one stream, least recently freed first."""
-
-    __slots__ = ("kept", "number", "pool", "size", "stream")
-
-    def __init__(self, pool: Pool, number: int, size: int, stream: Stream | None) -> None:
-        self.pool = pool
-        self.number = number
-        self.size = size
-        self.stream = stream
-        self.kept: deque[_Piece] = deque()
-
-
-class _Piece:
-    """A block of upstream that the pool holds, lent out or kept."""
-
-    __slots__ = ("age", "base", "bin", "event", "lent")
-
-    def __init__(self, base: Block, bin_: _Bin) -> None:
-        self.base = base
-        self.bin = bin_
-        self.lent: _Pooled | None = None  # the live block made of it
-        self.age = 0  # when it was freed
-        self.event: Event | None = None  # what must be done before another stream may use it
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the work that last used it is done."""
-        return self.event is None or self.event.is_done
-
-
-class _Pooled(Block):
-    """A block of a pool. Making one is much of a hit's cost: it looks up what it does not hold.
-
-    It has no constructor: whoever makes one with `new(_Pooled)` sets its two slots.
-    """
-
-    __slots__ = ("piece",)
-
-    piece: _Piece
-
-    offset = property(lambda self: self.piece.base.offset)
-    size = property(lambda self: self.piece.bin.size)
-    alignment = property(lambda self: self.piece.base.alignment)
-    stream = property(lambda self: self.piece.bin.stream)
-    owner = property(lambda self: self.piece.bin.pool)
 
 
 class Pool(BookKeeper):
@@ -114,10 +65,10 @@ class Pool(BookKeeper):
             )
         self._lock = threading.Lock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
-        self._pieces: dict[int, _Piece] = {}  # all that is held from upstream, by offset
-        self._bins: dict[int, dict[Stream | None, _Bin]] = {}  # by class, then by stream
-        self._plain: dict[int, _Bin] = {}  # by size, without a stream
-        self._memo: dict[Stream | None, dict[int, _Bin]] = {None: self._plain}
+        self._pieces: dict[int, Piece] = {}  # all that is held from upstream, by offset
+        self._bins: dict[int, dict[Stream | None, Bin]] = {}  # by class, then by stream
+        self._plain: dict[int, Bin] = {}  # by size, without a stream
+        self._memo: dict[Stream | None, dict[int, Bin]] = {None: self._plain}
         self._later: deque[Block] = deque()
         self._clock = 0  # counts frees
         self._reserved = 0  # live and kept, in bytes of their classes
@@ -149,7 +100,7 @@ class Pool(BookKeeper):
             self._live_bytes = live = self._live_bytes + bin_.size
             if live > self._peak_live:  # noqa: PLR1730  a call to max costs a tenth of a hit
                 self._peak_live = live
-            piece.lent = block = new(_Pooled)
+            piece.lent = block = new(Pooled)
             block.piece = piece
             block.requested = size
         finally:
@@ -185,7 +136,7 @@ class Pool(BookKeeper):
 
     # -- what a hit does not need -----------------------------------------------------------
 
-    def _bin_for(self, size: int, stream: Stream | None) -> _Bin:
+    def _bin_for(self, size: int, stream: Stream | None) -> Bin:
         """Return the bin of a size on a stream, and remember it."""
         number = self.classes.index(checked_size(size, self.capacity, "Pool"))
         with self._lock:
@@ -195,22 +146,22 @@ class Pool(BookKeeper):
             memo[size] = bin_ = self._bin(number, stream)
         return bin_
 
-    def _bin(self, number: int, stream: Stream | None) -> _Bin:
+    def _bin(self, number: int, stream: Stream | None) -> Bin:
         streams = self._bins.setdefault(number, {})
         if (found := streams.get(stream)) is None:
-            streams[stream] = found = _Bin(self, number, self.classes.size(number), stream)
+            streams[stream] = found = Bin(self, number, self.classes.size(number), stream)
         return found
 
-    def _find_pooled(self, block: Block | int) -> _Pooled:
+    def _find_pooled(self, block: Block | int) -> Pooled:
         """Return the pool's block for an offset, or raise what says why there is none."""
         with self._lock:
             if isinstance(block, Block):
                 raise self._not_live(block)
             found = self._find(block)
-        assert isinstance(found, _Pooled)
+        assert isinstance(found, Pooled)
         return found
 
-    def _miss(self, bin_: _Bin, size: int) -> _Piece:
+    def _miss(self, bin_: Bin, size: int) -> Piece:
         """Take a piece of another stream whose event is done, or get one from upstream."""
         self._drain()
         for other in self._bins[bin_.number].values():
@@ -222,9 +173,9 @@ class Pool(BookKeeper):
         self._make_room(bin_.size, size)
         return self._obtain(self._from_upstream(bin_.size, size), bin_)
 
-    def _obtain(self, base: Block, bin_: _Bin) -> _Piece:
+    def _obtain(self, base: Block, bin_: Bin) -> Piece:
         """Enter a block of upstream in the books."""
-        self._pieces[base.offset] = piece = _Piece(base, bin_)
+        self._pieces[base.offset] = piece = Piece(base, bin_)
         self._misses += 1
         self._reserved += bin_.size
         self._peak_reserved = max(self._peak_reserved, self._reserved)
@@ -266,14 +217,14 @@ class Pool(BookKeeper):
                 piece = self._obtain(self._from_upstream(bin_.size, size, alignment), bin_)
             self._live_bytes += bin_.size
             self._peak_live = max(self._peak_live, self._live_bytes)
-            piece.lent = block = new(_Pooled)
+            piece.lent = block = new(Pooled)
             block.piece = piece
             block.requested = size
         return block
 
     def _evict(self) -> bool:
         """Give the least recently freed idle block back to upstream; tell whether there was one."""
-        oldest: _Bin | None = None
+        oldest: Bin | None = None
         for streams in self._bins.values():
             for bin_ in streams.values():
                 kept = bin_.kept
@@ -285,14 +236,14 @@ class Pool(BookKeeper):
         self._drop(oldest)
         return True
 
-    def _drop(self, bin_: _Bin) -> None:
+    def _drop(self, bin_: Bin) -> None:
         """Give the least recently freed block of one bin back to upstream."""
         piece = bin_.kept.popleft()
         self._reserved -= bin_.size
         del self._pieces[piece.base.offset]
         self.upstream.free(piece.base)
 
-    def _shrink(self, bin_: _Bin) -> None:
+    def _shrink(self, bin_: Bin) -> None:
         """Keep within `keep` and `keep_blocks`; blocks still in use on a stream are kept longer."""
         while len(bin_.kept) > self.keep_blocks and bin_.kept[0].is_idle:
             self._drop(bin_)

@@ -12,6 +12,8 @@ import io
 import json
 import pickle
 import time
+from bisect import bisect_left
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,14 +65,18 @@ class Timeline(Adaptor):
         A segment covers all that was ever allocated in one stretch of addresses: memory_viz plays
         the events backwards, and a block that lies in no segment at its time stops it.
         """
-        live = [region for region in self.upstream.regions() if region.block is not None]
+        live = sorted(
+            (region for region in self.upstream.regions() if region.block is not None),
+            key=attrgetter("offset"),
+        )
+        starts = [region.offset for region in live]
         used = [(region.offset, region.size) for region in live] + [
             (entry["addr"] - BASE_ADDRESS, entry["size"])
             for entry in self._events
             if entry["action"] == "alloc"
         ]
         segments = [
-            _segment(start, end, [region for region in live if start <= region.offset < end], self)
+            _segment(start, end, live[bisect_left(starts, start) : bisect_left(starts, end)], self)
             for start, end in _joined(used)
         ]
         opened = [
@@ -118,9 +124,10 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _segment(start: int, end: int, live: list[Region], sites: Timeline) -> dict[str, Any]:
+    """Describe one stretch of addresses; `live` are its blocks, in order of address."""
     blocks: list[dict[str, Any]] = []
     at = start
-    for region in sorted(live, key=lambda region: region.offset):
+    for region in live:
         assert region.block is not None
         if region.offset > at:
             blocks.append(_block(at, region.offset - at, 0, None))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wia_lab.errors import WiaLabError
 from wia_lab.viz.picture import Picture
 from wia_lab.viz.svg import Canvas
 
@@ -44,7 +45,10 @@ class Topology(Picture):
         if self.copy is None:
             return "no copy"
         source, target, nbytes, direct, staged = self.copy
-        where = f"{nbytes / 2**20:,.0f} MiB from device {source} to {target}"
+        ends = f"from device {source} to {target}"
+        if source == target:
+            ends = f"within device {source}"
+        where = f"{nbytes / 2**20:,.0f} MiB {ends}"
         through = f"through the host {staged * 1e3:,.2f} ms"
         if direct is None:
             return f"{where}: no way between them, {through}"
@@ -136,6 +140,8 @@ class Topology(Picture):
     ) -> None:
         assert self.copy is not None
         source, target, _, direct, _ = self.copy
+        if source == target and not self.staged:
+            return  # it leaves the device by no link
         if direct is not None and not self.staged:
             canvas.arrow(*places[source], *places[target], "w")
             return
@@ -154,11 +160,18 @@ def topology(
     Parameters
     ----------
     copy
-        (source device, target device, bytes).
+        (source device, target device, bytes); both may be the same.
     staged
         Send the copy through host memory although a way between the devices is there.
+
+    Raises
+    ------
+    WiaLabError
+        For a device that the machine has not, or less than no bytes.
     """
     count = len(machine.devices)
+    if copy is not None:
+        _check(copy, machine)
     pairs = []
     for a in range(count):
         for b in range(a + 1, count):
@@ -184,3 +197,12 @@ def topology(
         told,
         staged,
     )
+
+
+def _check(copy: tuple[int, int, int], machine: VirtualMachine) -> None:
+    numbers = range(len(machine.devices))
+    if len(copy) != 3 or any(each not in numbers for each in copy[:2]) or not copy[2] >= 0:
+        raise WiaLabError(
+            f"topology(copy={copy!r}): give (source, target, bytes), with devices from 0 to "
+            f"{numbers[-1]} of {machine.name}"
+        )

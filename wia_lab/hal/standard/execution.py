@@ -13,7 +13,7 @@ CONTEXTS = "hal/test_hal_devices.py::TestContexts::"
 STREAMS = "hal/test_hal_streams.py::"
 LAUNCH = "hal/test_hal_launch.py::TestLaunch::test_both_styles"
 OPS = "hal/ops/test_ops_"
-TENSORS = "hal/test_tensor.py::"
+TENSORS = "hal/test_tensor_"
 SAMPLES = "hal/examples/test_examples_"
 
 ROWS: tuple[Row, ...] = (
@@ -48,7 +48,9 @@ ROWS: tuple[Row, ...] = (
             "The sources do not say what is mixed: inputs in float16, sums in float32.",
         ),
     ),
-    *rows("3.1", TENSORS + "TestNumPy::test_round_trip", ("wia_tensor_t", "hal.Tensor")),
+    *rows(
+        "3.1", TENSORS + "sharing.py::TestNumPy::test_round_trip", ("wia_tensor_t", "hal.Tensor")
+    ),
     *rows(
         "3.1",
         LAUNCH,

@@ -8,7 +8,7 @@ from wia_lab.hal.standard.wording import CLOSED, COLLECTED, MADE, SUBMITTED
 STREAMS = "hal/test_hal_streams.py::"
 LAUNCH = "hal/test_hal_launch.py::TestLaunch::test_both_styles"
 OPS = "hal/ops/test_ops_"
-TENSORS = "hal/test_tensor.py::"
+TENSORS = "hal/test_tensor_"
 SAMPLES = "hal/examples/test_examples_"
 
 ROWS: tuple[Row, ...] = (
@@ -189,10 +189,10 @@ ROWS: tuple[Row, ...] = (
         OPS + "reductions.py::TestSoftmax::test_against_numpy",
         ("wia_softmax", "hal.softmax"),
     ),
-    *rows("3.7", TENSORS + "TestViews::test_reshape", ("wia_reshape", "hal.reshape")),
+    *rows("3.7", TENSORS + "views.py::TestViews::test_reshape", ("wia_reshape", "hal.reshape")),
     *rows(
         "3.7",
-        TENSORS + "TestViews::test_nothing_is_copied",
+        TENSORS + "views.py::TestViews::test_nothing_is_copied",
         ("wia_transpose", "hal.transpose"),
         ("wia_slice", "hal.slice"),
     ),
@@ -208,7 +208,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.7",
-        TENSORS + "TestLifetime::test_used_after_release",
+        TENSORS + "lifetime.py::TestLifetime::test_used_after_release",
         ("wia_release_tensor", "hal.Tensor.close", CLOSED),
     ),
 )
