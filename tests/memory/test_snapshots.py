@@ -195,7 +195,7 @@ def test_a_snapshot_looks_at_each_block_a_few_times():
 
     class Sparse(Heap):
         def regions(self):
-            block = Heap(64).allocate(64)
+            block = Heap(256).allocate(64)
             return [Counted(128 * i, block) for i in reversed(range(self.count))]
 
     def looks(count):
