@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
@@ -49,13 +51,14 @@ class _Way:
     depth: int  # terms that it takes at a time; the last are padded with zeros
     share: float  # of the float32 peak: H200, 4096³ (data/benchmarks_kernels_h200.csv)
     needs: tuple[int, int] = (0, 0)  # compute capability
+    is_single: bool = False  # written for float32 alone
 
 
 _WAYS = {
     MatmulAlgorithm.NAIVE: _Way(32, 1, 1.38 / 67),
     MatmulAlgorithm.TILED: _Way(32, 32, 7.52 / 67),
-    MatmulAlgorithm.DOUBLE_BUFFERED: _Way(128, 8, 18.99 / 67),
-    MatmulAlgorithm.PIPELINE: _Way(128, 8, 29.87 / 67, (8, 0)),
+    MatmulAlgorithm.DOUBLE_BUFFERED: _Way(128, 8, 18.99 / 67, is_single=True),
+    MatmulAlgorithm.PIPELINE: _Way(128, 8, 29.87 / 67, (8, 0), is_single=True),
 }
 
 
@@ -140,6 +143,10 @@ def _possible(
             refused[algorithm] = (
                 f"it copies asynchronously, from compute capability {major}.{minor}"
             )
+            continue
+        types = operation.options["products"], operation.accumulate, operation.output.dtype
+        if way.is_single and any(each != np.float32 for each in types):
+            refused[algorithm] = "its kernel is for products and sums of float32"
             continue
         tiles = count * math.ceil(m / way.tile) * math.ceil(n / way.tile)
         work = 2.0 * way.tile**2 * way.depth * math.ceil(k / way.depth)
