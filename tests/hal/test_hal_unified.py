@@ -5,12 +5,14 @@ Expected counts follow from the rules of the CUDA programming guide, by hand, in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 import wia_lab.hal as wia
 from wia_lab.hal import Advice, MemoryKind, Migrations
+from wia_lab.timeline import VirtualDevice, virtual_machine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,3 +191,18 @@ class TestAdvice:
             run(contexts[1], data)
             run(contexts[0], data)
         assert data.migrations == Migrations()
+
+
+@pytest.mark.parametrize("kind", [MemoryKind.UNIFIED, MemoryKind.MANAGED])
+def test_a_device_without_unified_memory(kind: MemoryKind) -> None:
+    """A part before Pascal has no page faults: memory that migrates is refused, other is had."""
+    machine = virtual_machine("1xT4")
+    sheet = replace(machine.devices[0].sheet, compute_capability=(5, 2))
+    machine = replace(machine, devices=(VirtualDevice(0, sheet, 0),))
+    with wia.Context(wia.open_machine(machine)[0]) as context:
+        with pytest.raises(wia.AccessRefused, match="whose capabilities have no unified memory"):
+            context.allocate(64, kind)
+        with pytest.raises(wia.AccessRefused, match="allocate device memory"):
+            wia.empty(context, 4, memory=kind)
+        assert context.memory_in_use == 0
+        assert context.allocate(64).nbytes == 64

@@ -54,6 +54,31 @@ class TestCrossings:
         sent = crossings(solution, "4xV100-pcie-2numa", ("fetch", owner, at))
         assert sent == [(owner, f"host {owner // 2}", "copied", False)]
 
+    def test_without_access(self):
+        """A copy goes through the host until one of the two was let reach the other."""
+
+        class Copies:
+            def __init__(self, enables):
+                self.enables = enables
+
+            def share(self, data, ready, stream, reads):
+                stream.wait(ready)
+                reader, owner = stream.context, data.context
+                if self.enables:
+                    owner.enable_peer_access(reader)
+                local = reader.allocate(data.nbytes)
+                stream.copy(local, data)
+                return local
+
+        def how(enables):
+            made = type(
+                "Made", (Copies,), {"__init__": lambda self: Copies.__init__(self, enables)}
+            )
+            return [each[2] for each in crossings(made, "2xH100", ("share", 0, 1, 5))]
+
+        assert how(enables=False) == ["staged"]
+        assert how(enables=True) == ["copied"]
+
 
 class TestGates:
     """Bounds that follow from eight calls of 64 KiB on eight A100 over two sockets."""

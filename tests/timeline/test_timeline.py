@@ -213,6 +213,8 @@ class TestMachines:
         assert one_way.can_access(0, 1)
         assert not one_way.can_access(1, 0)
         assert not one_way.peer_route(1, 0).staged
+        assert one_way.peer_route(1, 0, enabled=False).staged
+        assert one_way.peer_route(1, 0, enabled=False).link == "PCIe 4 x16"
         neither = replace(pair, withheld=frozenset({(1, 0), (0, 1)}))
         assert neither.peer_route(1, 0).staged
         assert neither.peer_route(1, 0).link == "PCIe 4 x16"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
+from wia_lab.hal.backends.peers import PeerAccess
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.checks import (
     Owner,
@@ -161,6 +162,11 @@ class Context(Owner):
         self.check_open()
         nbytes = checked_size("allocate: size", size)
         checked("allocate: kind", kind, MemoryKind, "give a MemoryKind, as MemoryKind.PINNED")
+        if kind.migrates and not self.device.capabilities.supports_unified_memory:
+            raise AccessRefused(
+                f"allocate: {kind} on {self.device!r}, whose capabilities have no unified memory: "
+                "allocate device memory, and pinned memory to copy from"
+            )
         checked_name("allocate: name", name)
         self._check_node(kind, numa_node)
         try:
@@ -275,6 +281,8 @@ class Context(Owner):
     def enable_peer_access(self, peer: Context) -> None:
         """Let kernels of this context reach device memory of `peer`'s device; not the other way.
 
+        Copies between the two devices go straight from then on; without it, through the host.
+
         Raises
         ------
         AccessRefused
@@ -292,6 +300,8 @@ class Context(Owner):
                 f"device {self.device.number} cannot reach memory of device {peer.device.number} "
                 f"in {self.device.machine.name}: copy it in a stream"
             )
+        if isinstance(self.backend, PeerAccess):
+            self.backend.enable_peer_access(self.device.number, peer.device.number)
         self.peers.add(peer.device.number)
 
     def synchronize(self, *, timeout: float | None = None) -> None:

@@ -87,6 +87,9 @@ class Stream:
     def copy(self, target: Memory, source: Memory) -> None:
         """Copy `source` to `target`, in any direction. The host goes on, if neither is HOST memory.
 
+        Between two devices the copy needs no access, and goes through the host without it; after
+        `enable_peer_access`, of either to the other, it goes straight.
+
         Raises
         ------
         InvalidValue

@@ -212,12 +212,14 @@ Three questions, in this order. Is the data there yet when you are called? Can k
 stream's device reach it where it is? And if they can: how often does each byte then go over the
 link?
 
-Access goes one way. In which of the two contexts does the kernel run that reads?""",
+Access goes one way. In which of the two contexts does the kernel run that reads? And which way does
+a copy take when nobody enabled access?""",
     """\
 The reader is stream.context, the owner data.context. Ask the reader's device whether it can reach
-the owner's, and let the reader's context reach the owner's. Read in place only what is read once;
-what is read again goes over the link again. Else allocate in the reader's context and copy in the
-stream, which the host does not wait for.
+the owner's, and let the reader's context reach the owner's: for reading in place, and so that a
+copy goes straight. Read in place only what is read once; what is read again goes over the link
+again. Else allocate in the reader's context and copy in the stream, which the host does not wait
+for.
 
 fetch: a device has a nearest socket, device.numa_node. Which device is near matters, not which
 stream does the copy.""",
@@ -227,8 +229,10 @@ stream does the copy.""",
         reader, owner = stream.context, data.context
         if reader.device is owner.device:
             ...
-        if reads == 1 and reader.device.can_access_peer(owner.device):
-            ...                      # one call, and the data itself is returned
+        if reader.device.can_access_peer(owner.device):
+            ...                      # one call, whatever becomes of the data
+            if reads == 1:
+                ...
         local = reader.allocate(data.nbytes)
         ...                          # the target comes first
 
@@ -254,7 +258,8 @@ PUZZLE = HostPuzzle(
             at_most=_fewest_over_links,
             advice=(
                 "Bytes go over a link more often than they need: what kernels read again, they "
-                "read from a copy of their own; what can go straight does not go through the host."
+                "read from a copy of their own; what can go straight does not go through the host, "
+                "which a copy does until access is enabled."
             ),
         ),
         Gate(

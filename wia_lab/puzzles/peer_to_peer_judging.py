@@ -92,11 +92,14 @@ def _step(run: HostRun, step: Any, facts: Any) -> Wrong:
         return _broken(run, step, facts)
     if facts["refused"] is not None:
         return _refused(run, step, facts)
+    there, back = facts["direct"]
+    useful = (owner, at) if back and not there else (at, owner)  # back: for a copy alone
     for device, peer in facts["enabled"]:
-        if (device, peer) != (at, owner) or verb == "fetch":
+        if (device, peer) != useful or verb == "fetch":
             text = (
                 f"{_what(step)} let device {device} reach device {peer}, which nothing here needs: "
-                "access goes one way, from the device whose kernels read."
+                "access goes one way, from the device whose kernels read, and serves copies both "
+                "ways."
             )
             return _say(run, "wrong-direction", text, "needless-access")
     return _moved(run, step, facts)

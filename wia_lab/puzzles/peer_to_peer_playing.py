@@ -93,7 +93,8 @@ class WatchedBackend(VirtualBackend):
         if source == target or (isinstance(source, str) and isinstance(target, str)):
             return
         if isinstance(source, int) and isinstance(target, int):
-            route = self.machine.peer_route(source, target)
+            enabled = how == "read" or self.copies_straight(source, target)
+            route = self.machine.peer_route(source, target, enabled=enabled)
             how = "staged" if route.staged else how
             link = route.link
             over_host = route.staged

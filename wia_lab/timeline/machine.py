@@ -25,7 +25,7 @@ class Route:
     """The way of a copy: its link, and what it shares with others.
 
     `bandwidth` is bytes a second one way, `latency` seconds. `staged`: through host memory, as the
-    devices have no way between them.
+    devices have no way between them, or none that was enabled.
     """
 
     link: str
@@ -93,12 +93,17 @@ class VirtualMachine:
         found = self.devices[device]
         return Route("device memory", found.sheet.memory_bandwidth / 2, 2e-6, (found.compute,))
 
-    def peer_route(self, source: int, target: int) -> Route:
-        """The way from one device to another."""
+    def peer_route(self, source: int, target: int, *, enabled: bool = True) -> Route:
+        """The way from one device to another.
+
+        A copy goes straight when access is possible and `enabled`, one way or the other, else
+        through host memory.
+        """
         if source == target:
             return self.local_route(source)
         a, b = self.devices[source], self.devices[target]
-        staged = not (self.can_access(source, target) or self.can_access(target, source))
+        possible = self.can_access(source, target) or self.can_access(target, source)
+        staged = not (enabled and possible)
         if self._has_nvlink(a, b) and not staged:
             link = machines.link(str(a.sheet.nvlink))
             return Route(link.name, link.bandwidth, link.latency, (a.peer,))

@@ -9,9 +9,8 @@ class PeerReader:
         reader, owner = stream.context, data.context
         if reader.device is owner.device:
             return data
-        if False:
+        if reader.device.can_access_peer(owner.device):
             reader.enable_peer_access(owner)
-            return data
         local = reader.allocate(data.nbytes)
         stream.copy(local, data)
         return local

@@ -9,9 +9,10 @@ class PeerReader:
         reader, owner = stream.context, data.context
         if reader.device is owner.device:
             return data
-        if reads == 1 and reader.device.can_access_peer(owner.device):
+        if reader.device.can_access_peer(owner.device):
             reader.enable_peer_access(owner)
-            return data
+            if reads == 1:
+                return data
         local = reader.allocate(data.nbytes)
         if reader.device.can_access_peer(owner.device):
             stream.copy(local, data)

@@ -1,4 +1,4 @@
-"""MUST GET: refused, line 15, cause socket-of-device-memory. As the source does it."""
+"""MUST GET: refused, line 16, cause socket-of-device-memory. As the source does it."""
 
 from wia_lab import hal as wia
 
@@ -9,9 +9,10 @@ class PeerReader:
         reader, owner = stream.context, data.context
         if reader.device is owner.device:
             return data
-        if reads == 1 and reader.device.can_access_peer(owner.device):
+        if reader.device.can_access_peer(owner.device):
             reader.enable_peer_access(owner)
-            return data
+            if reads == 1:
+                return data
         local = reader.allocate(data.nbytes, numa_node=reader.device.numa_node)
         stream.copy(local, data)
         return local

@@ -70,6 +70,7 @@ class VirtualBackend:
     def __init__(self, specification: str | VirtualMachine) -> None:
         self.machine = _machine(specification)
         self.timeline = Timeline()
+        self._enabled: set[frozenset[int]] = set()  # pairs of which one was let reach the other
         self._found: list[Any] = []  # hazards inside kernels, not yet told
         self.name = self.machine.name
         self.device_count = len(self.machine.devices)
@@ -113,6 +114,14 @@ class VirtualBackend:
     def can_access_peer(self, device: int, peer: int) -> bool:
         """Over NVLink, or PCIe of one socket."""
         return self.machine.can_access(device, peer)
+
+    def enable_peer_access(self, device: int, peer: int) -> None:
+        """Copies between the two, either way, go straight from now on."""
+        self._enabled.add(frozenset((device, peer)))
+
+    def copies_straight(self, device: int, peer: int) -> bool:
+        """Whether copies between the two keep out of host memory, as far as access decides it."""
+        return device == peer or frozenset((device, peer)) in self._enabled
 
     def allocate(
         self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
@@ -336,11 +345,16 @@ class VirtualBackend:
     def _route(self, target: Span, source: Span) -> Route:
         nodes = (source.storage.numa_node, target.storage.numa_node)
         node = next((each for each in nodes if each is not None), None)
-        return self._link(_place(source), _place(target), node)
+        places = _place(source), _place(target)
+        buffers = source.kind.on_device and target.kind.on_device  # pages are the driver's to move
+        enabled = not buffers or self.copies_straight(source.device, target.device)
+        return self._link(*places, node, enabled=enabled)
 
-    def _link(self, source: Place, target: Place, node: int | None = None) -> Route:
+    def _link(
+        self, source: Place, target: Place, node: int | None = None, *, enabled: bool = True
+    ) -> Route:
         if source is not None and target is not None:
-            return self.machine.peer_route(source, target)
+            return self.machine.peer_route(source, target, enabled=enabled)
         if target is not None:
             return self.machine.host_route(target, upload=True, numa_node=node)
         if source is not None:

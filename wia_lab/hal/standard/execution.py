@@ -144,7 +144,7 @@ ROWS: tuple[Row, ...] = (
             "wia_copy_peer_to_peer",
             "hal.Stream.copy",
             "(source device, target device, tensor) here and (target, source) in §4.8: the second, "
-            "as memory knows its device.",
+            "as memory knows its device; straight once access was enabled, else through the host.",
         ),
     ),
     *rows(
