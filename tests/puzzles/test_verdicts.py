@@ -102,8 +102,8 @@ class TestOrder:
         assert (found.kind, found.line, found.cause) == ("unwritten", None, "nothing-stored")
         assert found.text == (
             "With 512 elements: the kernel wrote nothing to out.\n"
-            "Likely cause: no thread comes to a line that stores to out: look at the `if` or the "
-            "early return before it, which lets nobody pass who has an element."
+            "Likely cause: no thread comes to a line that stores to out: look at the `if`, the "
+            "early return or the loop around it, which lets nobody through who has an element."
         )
 
     def test_hazard_comes_before_wrong_cells(self):

@@ -18,6 +18,7 @@ from wia_lab.puzzles.formulas.async_convolution import (
     SUSPECTS,
     reference,
     rounding,
+    terms,
 )
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
@@ -144,6 +145,8 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled="Samples outside the signal count as 0, and are stored to the tile as such.",
+    terms=terms,
     gates=(
         Gate(
             name="samples copied asynchronously",
@@ -154,6 +157,10 @@ PUZZLE = Puzzle(
             advice=(
                 "Bring each tile and its halo into shared memory once, with "
                 "cuda.copy_dram_to_sram_async: an assignment makes the thread wait for the load."
+            ),
+            too_many=(
+                "More is copied than the tile needs: 260 samples, once a block, and not once a "
+                "thread or once more."
             ),
         ),
         Gate(

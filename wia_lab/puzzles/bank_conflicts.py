@@ -101,6 +101,10 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled=(
+        "Where out has an element, a has one too: what is loaded goes by the "
+        "shape of a, whose rows are the columns of out."
+    ),
     gates=(
         Gate(
             name="global load sectors",

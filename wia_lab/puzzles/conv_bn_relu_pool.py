@@ -115,6 +115,7 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled="Pixels outside the image count as 0, and are stored to the tile as such.",
     gates=(
         Gate(
             name="bytes of image loaded",

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 Wrong = Diagnosis | None
 
+NO_DEVICE = (
+    "\nNo device of this machine fits: then choose raises LookupError, before it compares any."
+)
+
 
 def diagnose(run: HostRun) -> Wrong:
     """Name the first thing that went wrong in a script."""
@@ -39,7 +43,7 @@ def _choose(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     got, seen = facts["got"], facts["seen"]
     want = best(seen, gib * GIB)
     if reply.error is not None and reply.error not in NONE_FITS:
-        return _crash(run, what, reply)
+        return _crash(run, what, reply, "" if want is not None else NO_DEVICE)
     if facts["left"]:
         text = f"{what} left a context open that nobody asked for: asking needs none."
         return _say(run, "side-effect", text, "left-open")
@@ -62,6 +66,8 @@ def _choose(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     sentence, cause = _unfit(seen[got], got, gib * GIB)
     if not cause:
         sentence, cause = _worse(seen, got, want)
+        if seen[want]["largest"] == gib * GIB:
+            sentence += f" In device {want} exactly {gib} GiB are left: that is room enough."
     text = f"{what} returned device {got}, and device {want} is the one. {sentence}"
     return _say(run, "wrong-choice", text, cause)
 
@@ -238,7 +244,7 @@ def _say(run: HostRun, kind: str, text: str, cause: str, line: int | None = None
     return Diagnosis(kind, f"Script: {run.case.name}.\n{text}", line, cause)
 
 
-def _crash(run: HostRun, what: str, reply: Reply) -> Diagnosis:
+def _crash(run: HostRun, what: str, reply: Reply, more: str = "") -> Diagnosis:
     line = "" if reply.line is None else f" on line {reply.line}"
-    text = f"{what} raised {reply.error}: {reply.text}{line}."
+    text = f"{what} raised {reply.error}: {reply.text}{line}.{more}"
     return _say(run, "crash", text, "crash", reply.line)

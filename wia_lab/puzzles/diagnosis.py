@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wia_lab.puzzles.agreement import ROUNDED, agrees, wrong_cells
+from wia_lab.puzzles.likeness import likeness
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.puzzles.remarks import first_error
 from wia_lab.puzzles.whereabouts import thread_name, whereabouts
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Arrays, Puzzle, Run, Suspect
     from wia_lab.simt.hazards.found import Hazard
 
-ROUNDED = 2.0**-20  # of a value: 16 times the rounding of a float32
-
 TELLING = ("negative-index", "division-by-zero")
 """Warnings that explain a wrong cell better than what it looks like."""
 
@@ -31,7 +31,7 @@ def diagnose(puzzle: Puzzle, runs: Sequence[Run]) -> Diagnosis | None:
     """Say what is wrong with the first run that went wrong; None when all are right."""
     for run in runs:
         if run.errors:
-            return _hazard(run)
+            return _hazard(puzzle, run)
         wrong = wrong_cells(puzzle, run)
         for name, cells in wrong.items():
             if cells.any():
@@ -41,37 +41,22 @@ def diagnose(puzzle: Puzzle, runs: Sequence[Run]) -> Diagnosis | None:
     return None
 
 
-def wrong_cells(puzzle: Puzzle, run: Run) -> dict[str, np.ndarray]:
-    """For each output, the cells (flat) that differ from the reference by more than rounding."""
-    inputs = run.case.inputs
-    want, allowed = puzzle.reference(**inputs), puzzle.rounding(**inputs)
-    return {
-        name: ~_agrees(got, want[name], allowed[name]).reshape(-1)
-        for name, got in run.outputs.items()
-    }
-
-
-def _agrees(got: np.ndarray, want: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Cells that are equal up to `allowed`; a NaN agrees with a NaN."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(got.astype(np.float64) - want) <= allowed
-    return near | (np.isnan(got) & np.isnan(want))
-
-
-def _hazard(run: Run) -> Diagnosis:
+def _hazard(puzzle: Puzzle, run: Run) -> Diagnosis:
     """The error that explains most, and how many there are."""
     first = first_error(run.errors)
     assert first is not None
     cause = None
     text = f"With {run.case.name}: {_sentence(first.message)}"
     left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
-    if first.kind == "uninitialised-read" and left_early:  # who returned has loaded nothing
+    if first.kind in {"uninitialised-read", "async-copy"} and left_early:  # who returned is missed
         text += f"\nLikely cause: {_sentence(left_early[0].message)}"
     elif place := _of_whole_array(run, first):
         text += f"\nLikely cause: {place}"
     elif run.remark is not None:
         cause = run.remark.cause
         text += f"\nLikely cause: {run.remark.sentence}"
+        if cause == "left-out-by-a-condition" and puzzle.unfilled:
+            text += f" {puzzle.unfilled}"
     if more := len(run.errors) - 1:
         text += (
             f"\nThere {'is' if more == 1 else 'are'} {more} more "
@@ -115,8 +100,9 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
             elif cause is None:
                 cause = (
                     "nothing-stored",
-                    f"no thread comes to a line that stores to {name}: look at the `if` or the "
-                    "early return before it, which lets nobody pass who has an element.",
+                    f"no thread comes to a line that stores to {name}: look at the `if`, the early "
+                    "return or the loop around it, which lets nobody through who has an element"
+                    f"{_unlike(puzzle, runs, run)}.",
                 )
     else:
         kind, line = "wrong-value", int(writers.line[first])
@@ -130,10 +116,26 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
     return Diagnosis(kind, f"{text}\nLikely cause: {cause[1]}", line, cause[0])
 
 
+def _unlike(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> str:
+    """What to add where nothing is stored though it was with another input."""
+    right = (each for each in runs if each is not run and not each.errors)
+    other = next(
+        (r for r in right if not any(w.any() for w in wrong_cells(puzzle, r).values())), None
+    )
+    if other is None:
+        return ""
+    return (
+        f"; with {other.case.name} it does let them. A number of rounds that is rounded down, or a "
+        "condition about a whole block, does so"
+    )
+
+
 def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | None:
     """Name and sentence of what most likely went wrong in `run`, where anything tells."""
     for hazard in run.hazards:
         if hazard.kind in TELLING:
+            if run.remark is not None and run.remark.cause == hazard.kind:
+                return run.remark.cause, run.remark.sentence
             return hazard.kind, _sentence(hazard.message)
     matching = [each for each in puzzle.suspects if _explains(puzzle, each, run)]
     # A mistake explains every launch, not only this one; where two kinds agree here, others decide
@@ -145,6 +147,11 @@ def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | N
             "the kernel adds to what the output held before. Outputs start with arbitrary "
             "values: keep the sum in a variable and store it with =."
         )
+    alike = likeness(puzzle, run)
+    if alike is not None:
+        return alike
+    if run.remark is not None:
+        return run.remark.cause, run.remark.sentence
     overlap = next((each for each in run.hazards if each.kind == "write-overlap"), None)
     return None if overlap is None else (overlap.kind, _sentence(overlap.message))
 
@@ -165,7 +172,7 @@ def _same(puzzle: Puzzle, suspected: Arrays, run: Run) -> bool:
     """
     allowed = puzzle.rounding(**run.case.inputs)
     return all(
-        _agrees(got, suspected[name], 4 * allowed[name] + ROUNDED * np.abs(suspected[name])).all()
+        agrees(got, suspected[name], 4 * allowed[name] + ROUNDED * np.abs(suspected[name])).all()
         for name, got in run.outputs.items()
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, OutOfBounds
+from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, OutOfBounds, Site
 
 if TYPE_CHECKING:
     from wia_lab.simt.memory import Space
@@ -24,17 +24,37 @@ class Fill:
     thread: np.ndarray  # int32 (blocks, cells): the thread of the block that did
     missed: np.ndarray  # bool (blocks, cells): read before it was filled
     unread: np.ndarray  # int32 (blocks, cells): the line whose value nobody has read yet
+    flying: np.ndarray  # bool (blocks, cells): a copy is on its way there
     stores: dict[int, np.ndarray] = field(default_factory=dict)  # line: stores of each block
     clashes: dict[int, np.ndarray] = field(default_factory=dict)  # of these: to another's cell
     threads: dict[int, np.ndarray] = field(default_factory=dict)  # line: (blocks, threads), bool
     lost: dict[int, int] = field(default_factory=dict)  # line: line whose unread value it replaced
+    waiting: dict[int, int] = field(default_factory=dict)  # line that reads what is in flight: row
 
     @classmethod
     def of(cls, space: Space, blocks: int) -> Fill:
         """Nothing is filled yet."""
         cells = (blocks, int(np.prod(space.shape)))
         line, thread, unread = (np.zeros(cells, np.int32) for _ in range(3))
-        return cls(tuple(space.shape), line, thread, np.zeros(cells, bool), unread)
+        missed, flying = (np.zeros(cells, bool) for _ in range(2))
+        return cls(tuple(space.shape), line, thread, missed, unread, flying)
+
+    def row_waiting(self, block: int) -> int | None:
+        """The row of an array of buffers whose content lies there, landed and unread."""
+        if len(self.shape) != 2:
+            return None
+        ready = (self.unread[block] != NOBODY) & ~self.flying[block]
+        rows = ready.reshape(self.shape).any(axis=1)
+        return int(np.argmax(rows)) if rows.any() else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Copy:
+    """An asynchronous copy, and the buffer that it goes to: name and row of the array."""
+
+    event: AsyncCopy
+    fill: Fill
+    buffer: tuple[str, int]
 
 
 class FillRecorder(Listener):
@@ -46,16 +66,24 @@ class FillRecorder(Listener):
         (name of the array, chunk's first block) to its `Fill`.
     farthest : dict
         (line, name of the array) to the greatest index that left it along each axis, and its shape.
+    lowest : dict
+        (line, name of the array) to the lowest index below 0.
+    joined : dict
+        Line of a copy to the line of one into another buffer that went into the same group, and the
+        line that closed it.
     """
 
     def __init__(self) -> None:
         self.fills: dict[tuple[str, int], Fill] = {}
         self.farthest: dict[tuple[int, str], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self.lowest: dict[tuple[int, str], int] = {}
+        self.joined: dict[int, tuple[int, int]] = {}
 
     def on_chunk(self, chunk: Chunk) -> None:
         self.chunk = chunk
         lanes = np.arange(chunk.lanes)
         self.block, self.thread = lanes // chunk.stride, lanes % chunk.stride
+        self.copies: dict[int, _Copy] = {}
 
     def on_access(self, access: Access) -> None:
         space = access.space
@@ -64,6 +92,7 @@ class FillRecorder(Listener):
         block, cell = self._cells(space, access.offsets, access.active)
         fill = self._fill(space)
         if access.kind != "store":
+            self._read_in_flight(fill, block, cell, access.site.line)
             fill.missed[block, cell] |= fill.line[block, cell] == NOBODY
             fill.unread[block, cell] = NOBODY
         if access.kind != "load":
@@ -78,6 +107,30 @@ class FillRecorder(Listener):
             offsets = copy.destination_offsets + part * space.dtype.itemsize
             block, cell = self._cells(space, offsets, copy.active)
             self._stored(fill, block, cell, copy.active, copy.site.line)
+            fill.flying[block, cell] = True
+        row = int(cell[0]) // space.shape[-1] if len(space.shape) == 2 else 0
+        self.copies[copy.number] = _Copy(copy, fill, (space.name, row))
+
+    def on_async_commit(self, site: Site, lanes: Lanes, copies: dict[int, Lanes]) -> None:  # noqa: ARG002
+        group = [self.copies[number] for number in copies if number in self.copies]
+        for one in group:
+            for other in group:
+                if one.buffer != other.buffer:
+                    lines = one.event.site.line, other.event.site.line
+                    self.joined.setdefault(lines[0], (lines[1], site.line))
+
+    def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:  # noqa: ARG002
+        for number, landed in arrived.items():
+            if number in self.copies:
+                copy = self.copies[number]
+                offsets = copy.event.destination_offsets
+                block, cell = self._cells(copy.event.destination, offsets, landed)
+                copy.fill.flying[block, cell] = False
+
+    def on_negative_index(self, space: Space, lanes: Lanes, indices: Lanes, site: Site) -> None:
+        key = site.line, space.name
+        lowest = int(np.broadcast_to(indices, lanes.shape)[lanes].min())
+        self.lowest[key] = min(lowest, self.lowest.get(key, 0))
 
     def on_out_of_bounds(self, event: OutOfBounds) -> None:
         key = event.site.line, event.space.name
@@ -97,6 +150,14 @@ class FillRecorder(Listener):
             if array == name and first <= block < first + len(fill.line):
                 return fill, block - first
         return None
+
+    def _read_in_flight(self, fill: Fill, block: np.ndarray, cell: np.ndarray, line: int) -> None:
+        """Remember where a block reads what is on its way while other content waits for it."""
+        early = block[fill.flying[block, cell]]
+        if early.size and line not in fill.waiting:
+            row = fill.row_waiting(int(early[0]))
+            if row is not None:
+                fill.waiting[line] = row
 
     def _fill(self, space: Space) -> Fill:
         key = space.name, self.chunk.first_block

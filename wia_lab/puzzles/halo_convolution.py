@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.puzzles import async_convolution
 from wia_lab.puzzles.async_convolution import WARPS, ideal_sectors, naive_sectors
-from wia_lab.puzzles.formulas.async_convolution import reference, rounding
+from wia_lab.puzzles.formulas.async_convolution import reference, rounding, terms
 from wia_lab.puzzles.formulas.halo_convolution import SUSPECTS
 from wia_lab.puzzles.puzzle import Gate, Puzzle
 
@@ -71,6 +71,8 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled="Samples outside the signal count as 0, and are stored to the tile as such.",
+    terms=terms,
     gates=(
         Gate(
             name="sectors of the signal read",

@@ -107,7 +107,7 @@ def verdict(puzzle: Puzzle, runs: Sequence[Run], refusal: Diagnosis | None = Non
     return Verdict(
         puzzle.id,
         tuple(entries),
-        None if missed is None else _missed(puzzle.gates[missed - 1], entries[missed]),
+        None if missed is None else _missed(puzzle.gates[missed - 1], entries[missed], runs),
         notes=_notes(runs),
         runs=tuple(runs),
     )
@@ -150,9 +150,18 @@ def _number(value: float) -> str:
     return f"{int(value):,}"
 
 
-def _missed(gate: Gate, entry: Entry) -> Diagnosis:
-    text = f"The answer is right, but {entry.text}.\n{gate.advice}"
+def _missed(gate: Gate, entry: Entry, runs: Sequence[Run]) -> Diagnosis:
+    advice = gate.too_many if gate.too_many and _above(gate, runs) else gate.advice
+    text = f"The answer is right, but {entry.text}.\n{advice}"
     return Diagnosis("gate", text, cause=gate.name)
+
+
+def _above(gate: Gate, runs: Sequence[Run]) -> bool:
+    """Whether a measured run counts more than the gate allows."""
+    pairs = [(gate.measure(run), run.case) for run in runs if run.case.measured]
+    return gate.at_most is not None and any(
+        yours is not None and yours > gate.at_most(case) for yours, case in pairs
+    )
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from wia_lab.puzzles.formulas.async_convolution import (
     KERNEL_SIZE,
     reference,
     rounding,
+    terms,
 )
 from wia_lab.puzzles.formulas.pipeline_convolution import OUTPUTS, SUSPECTS, TILES_PER_BLOCK
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
@@ -130,6 +131,8 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled="Samples outside the signal count as 0, and are stored to the tile as such.",
+    terms=terms,
     gates=(
         Gate(
             name="samples copied asynchronously",
@@ -140,6 +143,10 @@ PUZZLE = Puzzle(
             advice=(
                 "Bring each tile and its halo into shared memory once, with "
                 "cuda.copy_dram_to_sram_async."
+            ),
+            too_many=(
+                "More is copied than the tiles need: a block copies each of its four tiles once, "
+                "and in its last turn there is no next tile to ask for."
             ),
         ),
         Gate(

@@ -52,6 +52,18 @@ class Suspect:
     formula: Callable[..., Arrays]
 
 
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What the sums of a puzzle are made of: each output is the sum of its terms.
+
+    With few terms each has a name, which a learner reads; with many there is one for what counts
+    them.
+    """
+
+    names: tuple[str, ...]  # "signal[i - 2] * taps[0]", …, or "k" alone
+    values: np.ndarray  # float64 (terms, *shape of the output)
+
+
 @dataclass(frozen=True)
 class Writers:
     """Who wrote each cell of one output last; flat, in C order."""
@@ -123,6 +135,7 @@ class Gate:
     measure: Callable[[Run], float | None]
     naive: Callable[[Case], float]  # what the plain kernel without this puzzle's idea counts
     advice: str  # one sentence for the learner who misses it
+    too_many: str = ""  # the sentence for who counts more than `at_most`, where that differs
     at_most: Callable[[Case], float] | None = None
     at_least: Callable[[Case], float] | None = None
     points: int = 1
@@ -180,6 +193,8 @@ class Puzzle:
     hints: tuple[str, str, str]
     suspects: tuple[Suspect, ...] = ()
     gates: tuple[Gate, ...] = ()
+    terms: Callable[..., Terms] | None = None  # (**inputs) -> the terms of its only output
+    unfilled: str = ""  # what to say to whose condition keeps elements of a tile from being filled
     points: int = 2  # for the right answer; gates have their own
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.register_tiling import SIDE, SUSPECTS, TILE
-from wia_lab.puzzles.formulas.tiled_matmul import reference, rounding
+from wia_lab.puzzles.formulas.tiled_matmul import reference, rounding, terms
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -127,6 +127,8 @@ PUZZLE = Puzzle(
     reference=reference,
     rounding=rounding,
     suspects=SUSPECTS,
+    unfilled="Elements outside of a and b count as 0, and are stored to the tile as such.",
+    terms=terms,
     gates=(
         Gate(
             name="global load sectors",

@@ -36,6 +36,10 @@ ORDER = (
 """Kinds of hazard, those first that cause the others: a missed barrier also causes races."""
 
 
+WARNINGS = ("negative-index", "write-overlap")
+"""Kinds of warning that a wrong cell may come from."""
+
+
 def first_error(hazards: Sequence[Hazard]) -> Hazard | None:
     """The error that explains most."""
     errors = [each for each in hazards if each.severity == "error"]
@@ -45,7 +49,7 @@ def first_error(hazards: Sequence[Hazard]) -> Hazard | None:
 def remark(
     function: FunctionType, case: Case, hazards: Sequence[Hazard], recorder: FillRecorder
 ) -> Remark | None:
-    """What to add to the first error of a launch, where anything is to be said.
+    """What to add to the first error of a launch, or the first warning that explains a wrong cell.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ def remark(
     hazards, recorder
         What was found in it, and what was recorded.
     """
-    hazard = first_error(hazards)
+    hazard = first_error(hazards) or next((h for h in hazards if h.kind in WARNINGS), None)
     if hazard is None or hazard.array is None or not hazard.threads:
         return None
     scene = _Scene(function, case, hazard, recorder)
@@ -63,8 +67,12 @@ def remark(
     if hazard.kind == "uninitialised-read":
         return _unfilled(scene)
     if hazard.kind == "async-copy":
-        return _replaced(scene)
-    return _same_cell(scene) if hazard.kind == "race" else None
+        return _other_buffer(scene) or _one_group(scene) or _replaced(scene)
+    if hazard.kind == "negative-index":
+        return _below_zero(scene)
+    if hazard.kind == "race" and "with another value" not in hazard.message:
+        return None
+    return _same_cell(scene) if hazard.kind in {"race", "write-overlap"} else None
 
 
 class _Scene:
@@ -170,6 +178,24 @@ def _guard(scene: _Scene, axis: int, index: ast.expr, shape: tuple[int, ...]) ->
         "guard-of-something-else",
         f"{asked} (line {line}) does not keep `{text}`, the index, below {bound}: what is asked "
         "must be the index itself.",
+    )
+
+
+def _below_zero(scene: _Scene) -> Remark | None:
+    """A negative index of a shared array: what stands in its first element is the learner's say."""
+    lowest = scene.recorder.lowest.get((scene.hazard.line, scene.array))
+    if lowest is None or scene.array in scene.arrays or scene.hazard.index is None:
+        return None
+    axes = range(8)
+    written = [scene.source.index(scene.hazard.line, scene.array, axis) for axis in axes]
+    text = next((ast.unparse(each) for each in written if isinstance(each, ast.BinOp)), None)
+    if text is None:
+        return None
+    return Remark(
+        "negative-index",
+        f"the index `{text}` on line {scene.hazard.line} begins at {lowest}, and {scene.array} at "
+        "0, so that it reads from the other end: something is subtracted that was taken care of "
+        f"when {scene.array} was filled.",
     )
 
 
@@ -294,7 +320,35 @@ def _block_name(scene: _Scene, number: int) -> str:
     return f"block {place[0]}" if len(place) == 1 else f"block ({', '.join(map(str, place))})"
 
 
-# Written over
+# Copies
+
+
+def _other_buffer(scene: _Scene) -> Remark | None:
+    """What is read is on its way, while another row of the array lies ready."""
+    found, index = scene.fill(), scene.hazard.index
+    row = None if found is None else found[0].waiting.get(scene.hazard.line)
+    if row is None or index is None or row == index[0]:
+        return None
+    return Remark(
+        "other-buffer",
+        f"{scene.array}[{index[0]}] is read while its content is still on its way, and what has "
+        f"arrived in {scene.array}[{row}] lies there unread: see which of them this turn is to "
+        "compute from.",
+    )
+
+
+def _one_group(scene: _Scene) -> Remark | None:
+    """Two copies into different buffers that one group holds."""
+    before = scene.hazard.other_line
+    if before is None or before not in scene.recorder.joined:
+        return None
+    other, closed = scene.recorder.joined[before]
+    return Remark(
+        "one-group",
+        f"the copies on lines {before} and {other} are in one group, which line {closed} closes, "
+        "so no wait can tell one from the other: close a group after each with "
+        "cuda.cp_async_commit_group().",
+    )
 
 
 def _replaced(scene: _Scene) -> Remark | None:
@@ -313,9 +367,9 @@ def _replaced(scene: _Scene) -> Remark | None:
 
 
 def _same_cell(scene: _Scene) -> Remark | None:
-    """Two threads that store different values to one element."""
+    """Two threads that store to one element."""
     hazard = scene.hazard
-    if "with another value" not in hazard.message or hazard.index is None:
+    if hazard.index is None:
         return None
     place = f"{scene.array}[{', '.join(map(str, hazard.index))}]"
     found = scene.fill()
@@ -335,7 +389,7 @@ def _same_cell(scene: _Scene) -> Remark | None:
         return Remark(
             "same-element",
             f"{shown} the same for {hazard.threads[0]} and {hazard.threads[-1]}, so both store to "
-            f"{place}{rest}: threads that store different things need different indices.",
+            f"{place}{rest}: work out that index for both. Each element needs a thread of its own.",
         )
     return Remark(
         "same-element",

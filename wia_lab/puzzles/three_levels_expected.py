@@ -48,6 +48,13 @@ def way(machine: str, device: int, level: str, sizes: Sizes, layout: str) -> dic
     return backend.operations[0]
 
 
+@lru_cache(maxsize=64)
+def is_first_with_copies(machine: str, device: int) -> bool:
+    """Whether a device has just the compute capability from which the pipeline is possible."""
+    context = wia.Context(wia.Machine(RecordingBackend(machine, ""))[device])
+    return bool(context.device.info.compute_capability == PIPELINE_FROM)
+
+
 def named(a: wia.Tensor) -> wia.MatmulAlgorithm:
     """The algorithm of level 2: the fastest for large products that the device has."""
     if a.context.device.info.compute_capability >= PIPELINE_FROM:

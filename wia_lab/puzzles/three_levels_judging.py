@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.compiler import OPENING
 from wia_lab.puzzles.puzzle import Diagnosis
-from wia_lab.puzzles.three_levels_expected import compared, inputs, way
+from wia_lab.puzzles.three_levels_expected import compared, inputs, is_first_with_copies, way
 from wia_lab.puzzles.three_levels_playing import PRODUCTS
 
 if TYPE_CHECKING:
@@ -161,6 +161,9 @@ def _way(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     for key, cause in (("products", "products"), ("sums", "sums"), ("algorithm", "algorithm")):
         if got[key] != want[key]:
             text = f"{what} {_difference(level, key, got[key], want[key])}"
+            place = options["machine"], options.get("device", 0)
+            if (level, key) == ("configured", "algorithm") and is_first_with_copies(*place):
+                text += " This device's compute capability is 8.0, and from 8.0 on includes it."
             return _say(run, "wrong-choice", text, f"{level}-{cause}")
     return None
 

@@ -87,13 +87,13 @@ def places(mask: np.ndarray, shape: tuple[int, ...], needed: np.ndarray) -> str:
         table = table[: _end(counts.any(axis=1)), : _end(counts.any(axis=0))]
         rows, columns = table.any(axis=1), table.any(axis=0)
         if np.array_equal(table, rows[:, None] & columns[None, :]):
-            parts = _runs(rows, "row"), "" if columns.all() else _runs(columns, "column")
+            parts = runs(rows, "row"), "" if columns.all() else runs(columns, "column")
             return " of ".join(part for part in parts if part)
         whole = table.all(axis=1), table[~table.all(axis=1)].all(axis=0)
         if np.array_equal(table, whole[0][:, None] | whole[1][None, :]):
-            return f"{_runs(whole[0], 'row')} and {_runs(whole[1], 'column')}"
+            return f"{runs(whole[0], 'row')} and {runs(whole[1], 'column')}"
     elif len(shape) == 1 and _count_runs(mask) <= MOST_RUNS:
-        return _runs(mask, "element")
+        return runs(mask, "element")
     first = np.unravel_index(int(np.argmax(mask)), shape)
     count = int(mask.sum())
     return f"{count:,} elements, the first at [{', '.join(map(str, first))}]"
@@ -108,7 +108,7 @@ def _count_runs(mask: np.ndarray) -> int:
     return int(np.count_nonzero(np.diff(np.concatenate(([0], mask.astype(np.int8)))) == 1))
 
 
-def _runs(mask: np.ndarray, name: str) -> str:
+def runs(mask: np.ndarray, name: str) -> str:
     """`rows 0 to 3 and 7`."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
     runs = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wia_lab.puzzles.puzzle import Suspect
+from wia_lab.puzzles.puzzle import Suspect, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,16 @@ def rounding(signal: np.ndarray, taps: np.ndarray) -> Filtered:
     """Bound on the rounding of 5 products and sums in float32: 6 · 2**-24 · sum of |products|."""
     magnitude = _slide(np.abs(_zeros_around(signal)), np.abs(taps))
     return {"out": (KERNEL_SIZE + 1) * 2.0**-24 * magnitude}
+
+
+def terms(signal: np.ndarray, taps: np.ndarray) -> Terms:
+    """The five products of each output."""
+    padded = _zeros_around(signal)
+    places = [f"i - {-by}" if by < 0 else f"i + {by}" if by else "i" for by in range(-2, 3)]
+    return Terms(
+        tuple(f"signal[{place}] * taps[{k}]" for k, place in enumerate(places)),
+        np.stack([padded[k : k + signal.size] * float(taps[k]) for k in range(KERNEL_SIZE)]),
+    )
 
 
 def _zeros_around(signal: np.ndarray) -> np.ndarray:

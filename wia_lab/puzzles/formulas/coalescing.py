@@ -44,6 +44,22 @@ def _covered(length: int) -> int:
     return -(-length // SIDE) * SIDE
 
 
+def _apart(down: int, across: int) -> Callable[..., Result]:
+    """Formula in which neighbouring blocks begin so many rows, or columns, apart."""
+
+    def reached(element: np.ndarray, length: int, step: int) -> np.ndarray:
+        first = step * np.arange(-(-length // SIDE))[:, None]
+        return np.isin(element, first + np.arange(SIDE))
+
+    return _written(lambda row, column, m, n: reached(row, m, down) & reached(column, n, across))
+
+
+_WIDTH = (
+    "blocks are counted in steps of {0}, but a block has 16 × 16 threads: before block k come "
+    "k * 16 columns (or rows), as cuda.grid(2) counts them."
+)
+
+
 def _transposed(a: np.ndarray) -> Result:
     found = np.full(a.shape, np.nan)
     both = min(a.shape)
@@ -74,6 +90,22 @@ SUSPECTS = (
         "all blocks copy the same 16 × 16 elements: the place in the grid is wanted, which "
         "cuda.grid(2) gives, and not the place in the block.",
         _written(lambda row, column, m, n: (row < SIDE) & (column < SIDE)),  # noqa: ARG005
+    ),
+    Suspect(
+        "first-rows-only",
+        "all blocks copy rows 0 to 15: the row is counted in the grid, y of cuda.grid(2), and not "
+        "in the block.",
+        _apart(0, SIDE),
+    ),
+    Suspect(
+        "first-columns-only",
+        "all blocks copy columns 0 to 15: the column is counted in the grid, x of cuda.grid(2), "
+        "and not in the block.",
+        _apart(SIDE, 0),
+    ),
+    *(
+        Suspect("other-block-size", _WIDTH.format(step), _apart(step, step))
+        for step in (1, 8, 15, 32)
     ),
     Suspect(
         "guards-swapped",

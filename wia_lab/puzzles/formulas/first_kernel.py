@@ -54,6 +54,10 @@ def _numbered(width: int) -> Callable[..., Result]:
     return _written(reached)
 
 
+def _numbered_by_blocks(a: np.ndarray, b: np.ndarray) -> Result:
+    return _numbered(_blocks(a.size))(a, b)
+
+
 _WIDTH = (
     "blocks of {0} threads are counted, but a block has 256: cuda.blockDim.x is the number that "
     "the launch chose."
@@ -75,6 +79,11 @@ SUSPECTS = (
     *(
         Suspect("other-block-size", _WIDTH.format(width), _numbered(width))
         for width in (16, 32, 64, 128, 255, 512)
+    ),
+    Suspect(
+        "blocks-counted-by-blocks",
+        "cuda.gridDim.x is the number of blocks: before block k come k * cuda.blockDim.x threads.",
+        _numbered_by_blocks,
     ),
     Suspect(
         "block-number-only",

@@ -156,6 +156,18 @@ def _first_128(a: np.ndarray) -> Rows:
     return {"out": out}
 
 
+def _whole_sweeps(a: np.ndarray, *, of: int) -> Rows:
+    """The softmax of the columns that whole sweeps of the block reach; the others are not written.
+
+    `of` is where the sums end: as far as the sweeps, or at the row's end.
+    """
+    out = np.full(a.shape, np.nan)
+    reached = a.shape[1] // THREADS * THREADS
+    if reached:
+        out[:, :reached] = reference(a[:, : max(of, reached)])["out"][:, :reached]
+    return {"out": out}
+
+
 def _nan_where_masked(a: np.ndarray) -> Rows:
     out = reference(a)["out"]
     out[np.isinf(a).any(axis=1)] = np.nan
@@ -247,6 +259,18 @@ SUSPECTS = (
         "sum-of-128",
         "the sum is that of the row's first 128 elements: thread t also takes t + 128, t + 256, …",
         _divided_by(_only(lambda x: x < THREADS)),
+    ),
+    *(
+        Suspect(
+            "whole-sweeps-only",
+            "only whole sweeps of 128 elements are made, as for a number of rounds that is rounded "
+            "down: thread t takes t, t + 128, … for as long as they are below a.shape[1].",
+            formula,
+        )
+        for formula in (
+            lambda a: _whole_sweeps(a, of=0),
+            lambda a: _whole_sweeps(a, of=a.shape[1]),
+        )
     ),
     Suspect(
         "first-128-only",

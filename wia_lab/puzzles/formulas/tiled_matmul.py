@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wia_lab.puzzles.puzzle import Suspect
+from wia_lab.puzzles.puzzle import Suspect, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,11 @@ def rounding(a: np.ndarray, b: np.ndarray) -> Product:
     (K + 1) · 2**-24 · |a| |b| (Higham, Accuracy and Stability of Numerical Algorithms, 3.1).
     """
     return {"c": (a.shape[1] + 1) * 2.0**-24 * (np.abs(_wide(a)) @ np.abs(_wide(b)))}
+
+
+def terms(a: np.ndarray, b: np.ndarray) -> Terms:
+    """The product of each k."""
+    return Terms(("k",), np.einsum("mk,kn->kmn", _wide(a), _wide(b)))
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
@@ -293,6 +298,18 @@ SUSPECTS = (
         "both tiles are read (or filled) with their two indices swapped: the first index is the "
         "row, threadIdx.y when filling.",
         _by_tiles(lambda a, b: a.T @ b.T),
+    ),
+    Suspect(
+        "b-counted-along-x",
+        "the tile of b is filled from row k + threadIdx.x of b, as if it were a's column: a thread "
+        "that fills row y of the tile takes row k + y of b.",
+        _by_tiles(lambda a, b: a @ np.broadcast_to(np.diag(b), b.shape)),
+    ),
+    Suspect(
+        "a-counted-along-y",
+        "the tile of a is filled from column k + threadIdx.y of a, as if it were b's row: a thread "
+        "that fills column x of the tile takes column k + x of a.",
+        _by_tiles(lambda a, b: np.broadcast_to(np.diag(a)[:, None], a.shape) @ b),
     ),
     Suspect(
         "edge-repeated",

@@ -1,4 +1,4 @@
-"""MUST GET: unwritten.
+"""MUST GET: unwritten, cause other-block-size.
 
 Counts blocks in steps of 32, the warp's size, where they have 16 threads a side.
 """

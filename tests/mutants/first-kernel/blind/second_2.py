@@ -1,4 +1,4 @@
-"""MUST GET: unwritten, cause write-overlap.
+"""MUST GET: unwritten, cause blocks-counted-by-blocks.
 
 Counts with the number of blocks (gridDim) instead of the number of threads in a block.
 """

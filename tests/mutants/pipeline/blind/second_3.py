@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line 27.
+"""MUST GET: async-copy, line 27, cause one-group.
 
 Tile 0 is not closed into a group of its own, so it shares one with tile 1 and isn't waited for.
 """

@@ -1,4 +1,4 @@
-"""MUST GET: async-copy, line 37.
+"""MUST GET: async-copy, line 37, cause other-buffer.
 
 Computes from the buffer of the next tile, (n + 1) % 2, which is still on its way.
 """

@@ -1,4 +1,4 @@
-"""MUST GET: unwritten, cause nothing-stored.
+"""MUST GET: unwritten, cause whole-sweeps-only.
 
 Only whole sweeps of 128 (n // 128, rounded down), so the end of the row is left out.
 """

@@ -1,4 +1,4 @@
-"""MUST GET: wrong-value, line 33.
+"""MUST GET: wrong-value, line 33, cause b-counted-along-x.
 
 The row of b is counted with x as that of a is, so tile_b holds the wrong elements.
 """
