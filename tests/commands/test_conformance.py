@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wia_lab.cli import main
-from wia_lab.hal.standard import Row
+from wia_lab.hal.standard import Row, hardware
+from wia_lab.hal.standard.hardware import HardwareRecord
 from wia_lab.workbook import places
 
 TESTS = """\
@@ -45,6 +46,7 @@ def run(tmp_path, monkeypatch, capsys):
     (tmp_path / "tests" / "test_some.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.setattr(places, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(hardware, "records", lambda: ())
 
     def over(*table, argv=()):
         monkeypatch.setattr("wia_lab.hal.standard.TABLE", table)
@@ -64,12 +66,13 @@ def test_well(run):
     code, printed = run(GOOD, row("test_some.py::TestIn::test_some"))
     assert code == 0
     assert printed.out.splitlines() == [
-        "section  name       Python              result  proved by",
-        "3.1      wia_good   wia_lab.hal.matmul  proved  tests/test_some.py::test_passes",
-        "3.2      wia_other  wia_lab.hal.relu    proved  tests/test_some.py::TestIn::test_some",
+        "section  name       Python              result  hardware  proved by",
+        "3.1      wia_good   wia_lab.hal.matmul  proved  not run   tests/test_some.py::test_passes",
+        "3.2      wia_other  wia_lab.hal.relu    proved  not run   "
+        "tests/test_some.py::TestIn::test_some",
         "           Said why.",
         "",
-        "2 names in 2 rows, on virtual machines: 2 proved; on hardware: 0 run",
+        "2 names in 2 rows, on virtual machines: 2 proved; on hardware: 2 not run",
     ]
     assert printed.err == "wia-lab: running 2 tests\n"
 
@@ -92,14 +95,14 @@ def test_lacking(run, other, result):
     assert code == 1
     [line] = [line for line in printed.out.splitlines() if " wia_other " in line]
     assert f"  {result}  " in line
-    assert printed.out.endswith(f" 1 proved, 1 {result}; on hardware: 0 run\n")
+    assert printed.out.endswith(f" 1 proved, 1 {result}; on hardware: 2 not run\n")
 
 
 def test_list_runs_nothing(run):
     """--list prints the rows, and is well whatever they are."""
     code, printed = run(GOOD, row("test_gone.py::test_gone"), argv=["--list"])
     assert (code, printed.err) == (0, "")
-    assert "  -       tests/test_gone.py::test_gone\n" in printed.out
+    assert "  -       not run   tests/test_gone.py::test_gone\n" in printed.out
 
 
 def test_a_file_that_cannot_be_read(run, tmp_path):
@@ -107,7 +110,7 @@ def test_a_file_that_cannot_be_read(run, tmp_path):
     (tmp_path / "tests" / "test_odd.py").write_text("def (", encoding="utf-8")
     code, printed = run(GOOD, row("test_odd.py::test_odd"))
     assert code == 1
-    assert printed.out.endswith(" 1 proved, 1 not run; on hardware: 0 run\n")
+    assert printed.out.endswith(" 1 proved, 1 not run; on hardware: 2 not run\n")
 
 
 def test_tests_that_cannot_be_run(run, tmp_path):
@@ -131,3 +134,32 @@ def test_wheel(run, monkeypatch):
         "--list: see wia-lab conformance --help\n"
     )
     assert run(GOOD, argv=["--list"])[0] == 0
+
+
+def test_hardware(run, monkeypatch):
+    """The column has the part where a row's test passed, or what became of it; and who ran it."""
+    test = "tests/test_some.py::{}".format
+    cases = {
+        test("test_passes"): {"passed": 3, "failed": 0, "skipped": 1},
+        test("test_cases"): {"passed": 1, "failed": 1, "skipped": 0},
+        test("TestIn::test_skipped"): {"passed": 0, "failed": 0, "skipped": 1},
+    }
+    record = HardwareRecord("2026-11-30", "NVIDIA H200", "580.1", ("made", "command"), cases)
+    monkeypatch.setattr(hardware, "records", lambda: (record,))
+    names = ("test_cases", "TestIn::test_skipped", "test_untidy")
+    code, printed = run(GOOD, *(row(f"test_some.py::{name}") for name in names))
+    assert code == 1
+    head, *rows = (
+        line for line in printed.out.splitlines() if " tests/" in line or "  name" in line
+    )
+    place = head.index("hardware")
+    assert [line[place:].split("  ")[0] for line in rows] == [
+        "NVIDIA H200",
+        "failed on NVIDIA H200",
+        "skipped",
+        "not run",
+    ]
+    assert printed.out.endswith(
+        "on hardware: 1 NVIDIA H200, 1 failed on NVIDIA H200, 1 not run, 1 skipped\n"
+        "hardware: NVIDIA H200, driver 580.1, 2026-11-30; command\n"
+    )

@@ -29,15 +29,18 @@ ENDED = (0, 1, 5)  # pytest's exit codes: all passed, some did not, there was no
 def conformance(*, only_list: bool) -> int:
     """Prove the table of WIA-AI-011's names.
 
-    Each row has the standard's section and name, the Python name, the result, and the test that
-    proves it; below stands what was chosen where the sources leave a choice. The tests run on
-    virtual machines and take about a minute.
+    Each row has the standard's section and name, the Python name, the result on virtual machines,
+    the part on which the same test has passed, and the test; below stands what was chosen where the
+    sources leave a choice. The tests run on virtual machines and take about a minute; the runs on
+    hardware are recorded.
     """
     from wia_lab.hal import standard
+    from wia_lab.hal.standard.hardware import on_hardware, records
 
-    table = standard.TABLE
+    table, runs = standard.TABLE, records()
+    hardware = {row: on_hardware(row, runs) for row in table}
     if only_list:
-        print_table(table, {})
+        print_table(table, {}, hardware)
         return 0
     root = places.checkout()
     if root is None or not (root / "tests").is_dir():
@@ -46,8 +49,10 @@ def conformance(*, only_list: bool) -> int:
         )
     outcomes = run_tests({row.test for row in table}, root)
     results = {row: result_of(row, outcomes) for row in table}
-    print_table(table, results)
-    click.echo(summary(table, results))
+    print_table(table, results, hardware)
+    click.echo(summary(table, results, hardware))
+    for run in runs:
+        click.echo(f"hardware: {run.device}, driver {run.driver}, {run.date}; {run.about[-1]}")
     return 0 if all(result == PROVED for result in results.values()) else 1
 
 
@@ -94,14 +99,24 @@ def result_of(row: Row, outcomes: Mapping[str, str]) -> str:
     return "skipped" if cases else "not run"
 
 
-def print_table(table: Iterable[Row], results: Mapping[Row, str]) -> None:
+def print_table(
+    table: Iterable[Row], results: Mapping[Row, str], hardware: Mapping[Row, str]
+) -> None:
     """Print a line a row, and its choice below; without results that column is a dash."""
     lines = [
-        (row.section, row.name, row.python, results.get(row, "-"), row.test, row.choice)
+        (
+            row.section,
+            row.name,
+            row.python,
+            results.get(row, "-"),
+            hardware[row],
+            row.test,
+            row.choice,
+        )
         for row in table
     ]
-    heads = ("section", "name", "Python", "result", "proved by", "")
-    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(4)]
+    heads = ("section", "name", "Python", "result", "hardware", "proved by", "")
+    widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(5)]
     for *cells, test, choice in [heads, *lines]:
         columns = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
         click.echo(f"{columns}  {test}")
@@ -109,13 +124,14 @@ def print_table(table: Iterable[Row], results: Mapping[Row, str]) -> None:
             click.echo(f"{'':{widths[0]}}    {choice}")
 
 
-def summary(table: Iterable[Row], results: Mapping[Row, str]) -> str:
+def summary(table: Iterable[Row], results: Mapping[Row, str], hardware: Mapping[Row, str]) -> str:
     """Return how many rows ended how, on virtual machines and on hardware."""
     rows = list(table)
     counts = Counter(results[row] for row in rows)
     lacking = "".join(f", {count} {result}" for result, count in counts.items() if result != PROVED)
-    on_hardware = sum(row.hardware != "not run" for row in rows)
+    on = Counter(hardware[row] for row in rows)
+    told = ", ".join(f"{count} {end}" for end, count in sorted(on.items()))
     return (
         f"\n{len({row.name for row in rows})} names in {len(rows)} rows, on virtual machines: "
-        f"{counts[PROVED]} proved{lacking}; on hardware: {on_hardware} run"
+        f"{counts[PROVED]} proved{lacking}; on hardware: {told}"
     )

@@ -26,10 +26,6 @@ class Row:
         pytest's node id of what proves it; of a parametrised test, that of all its cases.
     choice : str
         One sentence, where the sources contradict themselves or Python does it another way.
-    virtual : str
-        What the test is run on.
-    hardware : str
-        The part on which the same test has passed, or "not run".
     """
 
     section: str
@@ -37,8 +33,6 @@ class Row:
     python: str
     test: str
     choice: str = ""
-    virtual: str = "yes"
-    hardware: str = "not run"
 
     @property
     def kind(self) -> str:

@@ -1,0 +1,118 @@
+"""Writes down which tests ran on hardware: a pytest plugin that `tests/hal/conftest.py` registers.
+
+    WIA_LAB_HAL_MACHINE=hardware WIA_LAB_HARDWARE_RECORD=wia_lab/data/hal_h200.csv \
+        python -m pytest tests/hal
+
+A test counts when a context was opened on a real device while it was set up or ran; what opened a
+virtual machine alone proves nothing about hardware, and is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import os
+import platform
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wia_lab.commands.evidence import without_case
+from wia_lab.hal.context import Context
+from wia_lab.hal.standard.hardware import HardwareRecord, write
+
+VARIABLE = "WIA_LAB_HARDWARE_RECORD"
+
+
+class HardwareEvidence:
+    """Keeps how each test ended that was at work on hardware, and writes a record at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.devices: Counter[str] = Counter()
+        self._used = False
+        self._ended: dict[str, str] = {}
+        self._on_hardware: set[str] = set()
+        self._make = Context.__init__
+
+    def pytest_configure(self) -> None:
+        """Look at each context that is opened from now on."""
+        make = self._make
+
+        @functools.wraps(make)
+        def watched(context: Context, *arguments: Any, **options: Any) -> None:
+            make(context, *arguments, **options)
+            if not context.device.machine.is_virtual:
+                self._used = True
+                self.devices[context.device.info.name] += 1
+
+        Context.__init__ = watched  # type: ignore[method-assign]
+
+    def pytest_runtest_logstart(self) -> None:
+        """Begin a test, which has used nothing yet."""
+        self._used = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the worst of set-up, call and tear-down."""
+        if self._used:
+            self._on_hardware.add(report.nodeid)
+        if self._ended.get(report.nodeid, "passed") == "passed":
+            self._ended[report.nodeid] = report.outcome
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the record, if anything was at work on hardware."""
+        if not self._on_hardware:
+            return
+        cases: dict[str, Counter[str]] = {}
+        for node in self._on_hardware:
+            cases.setdefault(without_case(node), Counter())[self._ended[node]] += 1
+        device, driver = part() or (self.devices.most_common(1)[0][0], "driver unknown")
+        about = f"Python {platform.python_version()}, numpy {np.__version__}", command()
+        today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+        write(self.path, HardwareRecord(today, device, driver, about, cases))
+
+    def pytest_unconfigure(self) -> None:
+        """Look no more."""
+        Context.__init__ = self._make  # type: ignore[method-assign]
+
+
+def register(config: pytest.Config) -> None:
+    """Add the plugin, where the environment names a file for the record.
+
+    Raises
+    ------
+    pytest.UsageError
+        With several processes, of which none sees all tests.
+    """
+    path = os.environ.get(VARIABLE)
+    if not path:
+        return
+    if config.getoption("numprocesses", None) or hasattr(config, "workerinput"):
+        raise pytest.UsageError(f"{VARIABLE} needs one process: leave -n out")
+    config.pluginmanager.register(HardwareEvidence(Path(path)))
+
+
+def part() -> tuple[str, str] | None:
+    """Name and driver of the first GPU, as nvidia-smi tells; None where it does not."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+        name, driver = told.splitlines()[0].split(", ")
+    except (OSError, subprocess.CalledProcessError, ValueError, IndexError):
+        return None
+    return name, driver
+
+
+def command() -> str:
+    """The command line of this run."""
+    settings = [
+        f"{name}={os.environ[name]}"
+        for name in ("WIA_LAB_HAL_MACHINE", VARIABLE)
+        if name in os.environ
+    ]
+    return " ".join([*settings, "python -m pytest", *sys.argv[1:]])
