@@ -1,8 +1,8 @@
 """Judges what a buddy allocator replied, with a model that knows nothing of buddies' lists.
 
-What must hold does not depend on which free block an answer prefers. A request of a block of 2^k
-must be served exactly when an aligned stretch of 2^k free bytes exists: that is what merging as
-far as possible means.
+What must hold does not depend on which of equal free blocks an answer prefers. A request of a block
+of 2^k must be served exactly when an aligned stretch of 2^k free bytes exists: that is what merging
+as far as possible means. It must come from a smallest free block that holds it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,23 @@ class _Model:
         units = self.owner.reshape(-1, block // self.minimum)
         return bool((units == -1).all(axis=1).any())
 
+    def source(self, offset: int, block: int) -> int:
+        """Bytes of the free block, merged as far as possible, that a block at `offset` is of."""
+        while block < self.capacity:
+            start = offset // (2 * block) * (2 * block)
+            units = self.owner[start // self.minimum : (start + 2 * block) // self.minimum]
+            if (units != -1).any():
+                break
+            block *= 2
+        return block
+
+    def has_free(self, block: int) -> bool:
+        """Whether a free block, merged as far as possible, has just so many bytes."""
+        free = (self.owner.reshape(-1, block // self.minimum) == -1).all(axis=1)
+        if block == self.capacity:
+            return bool(free.any())
+        return bool((free.reshape(-1, 2).sum(axis=1) == 1).any())
+
     def take(self, offset: int, number: int, size: int) -> None:
         """Enter a block."""
         block = block_of(size, self.minimum)
@@ -60,8 +77,10 @@ def diagnose(run: HostRun) -> Diagnosis | None:
         return _crash(run, "making the allocator", run.replies[0])
     model = _Model(run.case.options["capacity"], run.case.options["minimum"])
     offsets: list[Any] = []
+    larger: Diagnosis | None = None  # said last: what else is wrong explains more
     for (verb, argument), reply in zip(run.case.steps, run.replies[1:], strict=False):
         if verb == "alloc":
+            larger = larger or _larger(run, model, argument, reply)
             found = _alloc(run, model, len(offsets), argument, reply)
             offsets.append(reply.value if reply.error is None else None)
         elif reply.value == "skipped":
@@ -71,7 +90,29 @@ def diagnose(run: HostRun) -> Diagnosis | None:
             found = _free(run, model, offset, reply)
         if found is not None:
             return found
-    return None
+    return larger
+
+
+def _larger(run: HostRun, model: _Model, size: int, reply: Reply) -> Diagnosis | None:
+    """A larger block was split although a smaller one would have done."""
+    offset = reply.value
+    if reply.error is not None or size <= 0 or not isinstance(offset, (int, np.integer)):
+        return None
+    block = block_of(size, model.minimum)
+    if offset < 0 or offset % block or offset + block > model.capacity:
+        return None
+    split, smaller = model.source(int(offset), block), block
+    while smaller < split and not model.has_free(smaller):
+        smaller *= 2
+    if smaller == split:
+        return None
+    fits = "of just that size" if smaller == block else f"of {smaller:,} B"
+    text = (
+        f"alloc({size:,}) returned {offset:,}, in a free block of {split:,} B, which is split for "
+        f"it, although there is a free one {fits}: split the smallest that is large enough, so "
+        "that large ones are left for large requests."
+    )
+    return _say(run, "wrong-choice", text, "larger-split")
 
 
 def _alloc(run: HostRun, model: _Model, number: int, size: int, reply: Reply) -> Diagnosis | None:

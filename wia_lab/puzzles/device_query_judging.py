@@ -195,6 +195,9 @@ def _fill(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
 
 def _place(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     what = f"place(context {step[1]}, {step[2]} MiB)"
+    if reply.error == "AccessRefused":
+        text = f"{what} raised AccessRefused: {reply.text}.\nAsk device.capabilities before."
+        return _say(run, "wrong-kind", text, "not-supported", reply.line)
     if reply.error is not None:
         return _crash(run, what, reply)
     if not facts["pair"]:
