@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from wia_lab.grading import plain, sandbox
 from wia_lab.grading.limits import Limits
-from wia_lab.grading.sandbox import STAGED, Worker
+from wia_lab.grading.sandbox import Worker
+from wia_lab.grading.staging import STAGED
 from wia_lab.grading.verdicts import host_verdict, judge_answer, play_source
-from wia_lab.puzzles.curriculum import HOST_PUZZLES, find
+from wia_lab.puzzles.curriculum import HOST_PUZZLES, every, find
 from wia_lab.puzzles.mutants import ROOT, notebook_answer
 
 HOSTS = sorted(HOST_PUZZLES)
@@ -38,9 +40,11 @@ def test_what_plays_a_script_knows_no_expected_value(puzzle):
     }
     assert ours
     assert not theirs & ours
+    puzzles = {each.id.replace("-", "_") for each in every()} | {"curriculum", "inputs"}
     for name in STAGED:
         kept = name.endswith("puzzles/judging.py") or not any(word in name for word in EXPECTED)
         assert kept, name
+        assert not name.startswith("puzzles/") or Path(name).stem not in puzzles, name
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wia_lab.puzzles."):
             assert f"puzzles/{node.module.rpartition('.')[2]}.py" in STAGED, node.module

@@ -1,12 +1,11 @@
 """The worker's process: in bubblewrap where that works, else with resource limits alone.
 
-Either way it sees a copy of the few parts of this package that interpret an answer (`STAGED`): no
+Either way it sees a copy of the few parts of this package that interpret an answer (`staging`): no
 puzzle's reference, hints or cases, no notebook, no solution, no test.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -23,49 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from wia_lab.errors import CannotRun
-
-PACKAGE = Path(__file__).resolve().parent.parent
-STAGED = (
-    "__init__.py",
-    "errors.py",
-    "machines.py",
-    "cuda",
-    "hal",
-    "memory",
-    "simt",
-    "timeline",
-    *(
-        f"puzzles/{name}.py"
-        for name in [
-            "__init__",
-            "answer",
-            "compiler",
-            "diagnosis",
-            "execute",
-            "hardware",
-            "host_judge",
-            "host_puzzle",
-            "judging",
-            "puzzle",
-            "recorders",
-            "whereabouts",
-        ]
-    ),
-    *(
-        f"grading/{name}.py"
-        for name in [
-            "__init__",
-            "allowed",
-            "limits",
-            "plain",
-            "playing",
-            "slices",
-            "untouched",
-            "worker",
-        ]
-    ),
-)
-"""What of this package a worker can read."""
+from wia_lab.grading.staging import PACKAGE, staged
 
 HEADER = struct.Struct(">I")
 SECONDS_TO_START = 120.0
@@ -75,22 +32,6 @@ STRONG, WEAK = "bubblewrap", "resource limits"
 
 class WorkerDied(Exception):
     """The worker ended, hung, or said something that is no reply."""
-
-
-@cache
-def staged() -> Path:
-    """Copy the parts that a worker may read to a folder of their own, once a process."""
-    folder = Path(tempfile.mkdtemp(prefix="wia-lab-worker-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for name in STAGED:
-        source, target = PACKAGE / name, folder / "wia_lab" / name
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.csv*", "*.json*"))
-        elif source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
-    folder.chmod(0o755)
-    return folder
 
 
 @cache

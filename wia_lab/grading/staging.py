@@ -1,0 +1,69 @@
+"""The parts of this package that a worker can read, copied to a folder of their own."""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+WHOLE = ("__init__.py", "errors.py", "machines.py", "cuda", "hal", "memory", "simt", "timeline")
+PUZZLES = (
+    "__init__",
+    "answer",
+    "compiler",
+    "execute",
+    "hardware",
+    "host_judge",
+    "host_puzzle",
+    "judging",
+    "puzzle",
+    "recorders",
+)
+"""Of the puzzles: what launches and plays answers; what these import at their top comes along."""
+
+GRADING = ("__init__", "allowed", "limits", "plain", "playing", "slices", "untouched", "worker")
+
+
+def _with_imports(names: tuple[str, ...]) -> list[str]:
+    """Return modules of the puzzles with all that they need to be imported."""
+    found: list[str] = []
+    todo = list(names)
+    while todo:
+        name = todo.pop(0)
+        if name in found:
+            continue
+        found.append(name)
+        tree = ast.parse((PACKAGE / "puzzles" / f"{name}.py").read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                package, _, module = node.module.rpartition(".")
+                todo += [module] if package == "wia_lab.puzzles" else []
+    return sorted(found)
+
+
+STAGED = (
+    *WHOLE,
+    *(f"puzzles/{name}.py" for name in _with_imports(PUZZLES)),
+    *(f"grading/{name}.py" for name in GRADING),
+)
+"""What of this package a worker can read."""
+
+
+@cache
+def staged() -> Path:
+    """Copy the parts that a worker may read to a folder of their own, once a process."""
+    folder = Path(tempfile.mkdtemp(prefix="wia-lab-worker-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name in STAGED:
+        source, target = PACKAGE / name, folder / "wia_lab" / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.csv*", "*.json*"))
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    folder.chmod(0o755)
+    return folder
