@@ -51,7 +51,7 @@ class HardwareEvidence:
                 self._used = True
                 self.devices[context.device.info.name] += 1
 
-        Context.__init__ = watched  # type: ignore[method-assign]
+        Context.__init__ = watched  # type: ignore[method-assign, assignment]
 
     def pytest_runtest_logstart(self) -> None:
         """Begin a test, which has used nothing yet."""
