@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -20,6 +22,13 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 TOKEN = "learner"
 SECONDS_TO_START = 180
 SECONDS_TO_END = 60
+
+# Tests are no package: what they share is taken from the file beside this one
+_SPEC = importlib.util.spec_from_file_location(
+    "demo_page", Path(__file__).with_name("demo_page.py")
+)
+demo_page = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(demo_page)
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +72,36 @@ def demos_address(shared_lab):
             pass
 
 
+@pytest.fixture(scope="session")
+def window(browser):
+    """Return one browser window for all demos, so that JupyterLab's scripts are loaded once."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1150})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def opened(window, demos_address):
+    """Return the function that opens a demo in a page of its own."""
+    pages = []
+
+    def opens(name):
+        pages.append(window.new_page())
+        return demo_page.Page(pages[-1], demos_address, name)
+
+    yield opens
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def opened_apart(browser, lab):
+    """As `opened`, each time in the same page of a server of its own."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1150})
+    yield lambda name: demo_page.Page(page, lab[1], name)
+    page.close()
+
+
 @contextmanager
 def running(home):
     """Run JupyterLab on a new folder below `home` until it answers; give folder and address."""
@@ -86,9 +125,15 @@ def server(folder, port, home):
     news.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (news / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    config = home / "config"
+    config.mkdir()
+    # `window.jupyterapp`, by which a test sees whether the page has its kernel
+    told = {"LabApp": {"expose_app_in_browser": True}}
+    (config / "jupyter_server_config.json").write_text(json.dumps(told))
     environment = {
         **os.environ,
         "JUPYTER_TOKEN": TOKEN,
+        "JUPYTER_CONFIG_DIR": str(config),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import linecache
 import math
-import re
-from contextlib import suppress
 from itertools import count
+from types import SimpleNamespace
 
 import ipywidgets as widgets
 import numba
@@ -15,16 +14,9 @@ import pytest
 
 from wia_lab import cuda, memory, simulate, viz
 from wia_lab.memory.trace import load_trace
-from wia_lab.timeline import virtual_machine
+from wia_lab.timeline import Buffer, Timeline, Work, virtual_machine
 from wia_lab.viz import demos, phases, steps
 
-# On a busy machine some runs lose an edit or find a page that never goes idle, for reasons not
-# known yet: run by hand (`make slow`) until they are.
-pytestmark = pytest.mark.slow
-
-SECONDS = 60  # patience, not a limit that a test is held to
-A_KEY = 5  # seconds until a key that changed nothing is taken for lost
-MOST_KEYS = 60
 NOTEBOOKS = {
     "warp-explorer": "WarpExplorer",
     "bank-explorer": "BankExplorer",
@@ -35,172 +27,6 @@ NOTEBOOKS = {
     "roofline": "RooflineDemo",
     "step-debugger": "WarpDebugger",
 }
-IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
-TWIN = ".widget-html pre.twin"
-IS = f"text => document.querySelector('{TWIN}')?.textContent === text"
-
-
-class Page:
-    """A demo's notebook open in a page, its cell run once."""
-
-    def __init__(self, page, address, name):
-        self.page, self.name = page, name
-        page.set_default_timeout(SECONDS * 1000)
-        start_kernel(page, address, name)
-        # One document a page: another demo's tab would stay in it
-        page.goto(address.replace("/lab/", "/doc/").format(f"demos/{name}.ipynb"))
-        self._connect()
-        self._run()
-        page.locator(TWIN).wait_for(state="attached")
-
-    def _connect(self):
-        """Wait until the page and its kernel talk; load it again where they do not."""
-        for _ in range(4):
-            if self.comes(self.page.locator(IDLE).first.is_visible, SECONDS // 2):
-                return
-            status = self.page.locator(".jp-Notebook-ExecutionIndicator").first
-            print(self.name, "did not connect:", status.get_attribute("data-status"))
-            self._answer()
-            self.page.reload()
-        pytest.fail(f"{self.name}: the page and its kernel do not talk")
-
-    def _run(self):
-        """Run the cell, once: a second run would put a new demo where one has been moved."""
-        cell = self.page.locator(".jp-CodeCell").first
-        prompt = cell.locator(".jp-InputPrompt")
-
-        def taken():
-            return prompt.inner_text().strip() not in ("[ ]:", "")
-
-        for _ in range(MOST_KEYS):  # while the page still arranges itself, it can lose a key
-            cell.locator(".cm-content").click()
-            self.page.keyboard.press("Control+Enter")
-            # A key that a dialog holds up is not lost: the cell runs once that is answered
-            if self.comes(taken) or (self._answer() and self.comes(taken, SECONDS)):
-                return
-        pytest.fail(f"{self.name}: the cell was never run")
-
-    def comes(self, condition, seconds=A_KEY):
-        """Wait until `condition` holds; return whether it did."""
-        for _ in range(seconds * 20):
-            if condition():
-                return True
-            self.page.wait_for_timeout(50)
-        return False
-
-    def _answer(self):
-        """Accept what JupyterLab asks, such as which kernel; return whether it asked."""
-        from playwright.sync_api import Error  # where it is missing, `browser` has skipped
-
-        asked = self.page.locator(".jp-Dialog").all()
-        for dialog in asked:
-            with suppress(Error):  # it may have gone by itself
-                print(self.name, dialog.inner_text(timeout=4000))
-                dialog.locator(".jp-mod-accept").first.click(timeout=4000)
-        return bool(asked)
-
-    def twin(self):
-        """Return the text twin, which is in the page although it is folded away."""
-        return self.page.locator(TWIN).text_content()
-
-    def shows(self, text):
-        """Wait until the twin is `text`."""
-        from playwright.sync_api import TimeoutError as TooLong  # as above
-
-        with suppress(TooLong):
-            self.page.wait_for_function(IS, arg=text)
-        assert self.twin() == text
-
-    def diagnoses(self, *told):
-        """Wait until a diagnosis with these words stands where the picture stood."""
-        alert = self.page.locator(".widget-html [role=alert]")
-        for words in told:
-            alert.filter(has_text=words).wait_for()
-        self.page.wait_for_function("() => !document.querySelector('.wia-picture svg')")
-
-    def control(self, control):
-        """Return the element of one control by its label."""
-        label = re.compile(rf"^{re.escape(control.description)}$")
-        kinds = (
-            ".widget-hslider, .widget-dropdown, .widget-checkbox, .widget-text, "
-            ".widget-select-multiple"
-        )
-        inner = self.page.locator(".widget-label, .widget-label-basic, span", has_text=label)
-        return self.page.locator(kinds).filter(has=inner).first
-
-    def at(self, control):
-        """Return the number that a slider's page shows."""
-        return int(self.control(control).locator(".widget-readout").inner_text().replace(",", ""))
-
-    def slide(self, control, value):
-        """Take a slider there by its keys, each seen to have arrived."""
-        handle = self.control(control).locator(".noUi-handle")
-        for _ in range(MOST_KEYS):
-            now = self.at(control)
-            if now == value:
-                return
-            handle.press("ArrowRight" if now < value else "ArrowLeft")
-            self.comes(lambda now=now: self.at(control) != now)
-        pytest.fail(f"{control.description} stands at {self.at(control)}, not {value}")
-
-    def put(self, control, value):
-        """Set a control on the page, and its twin in this process likewise."""
-        element = self.control(control)
-        if isinstance(control, widgets.IntSlider):
-            self.slide(control, value)
-        elif isinstance(control, widgets.Dropdown):
-            names = [each[1] if isinstance(each, tuple) else each for each in control.options]
-            element.locator("select").select_option(index=names.index(value))
-        elif isinstance(control, widgets.SelectMultiple):
-            element.locator("select").select_option(list(value))
-        elif isinstance(control, widgets.Checkbox):
-            element.locator("input").set_checked(value)
-        else:
-            element.locator("input").fill(value)
-            element.locator("input").press("Tab")
-        control.value = value
-
-    def button(self, name):
-        """Press a button of the demo."""
-        words = re.compile(rf"^\s*{re.escape(name)}\s*$")  # an icon may stand before them
-        self.page.locator(".jp-OutputArea .widget-button", has_text=words).click()
-
-    def edit(self, text):
-        """Type a kernel and leave it, which runs it."""
-        self.page.locator(IDLE).first.wait_for()  # all that was asked before is done
-        area = self.page.locator(".wia-editor textarea")
-        area.fill(text)
-        area.blur()
-
-    def check(self, name):
-        """Return the box of one of the two switches that every demo has."""
-        return self.page.locator(".widget-checkbox", has_text=name).locator("input")
-
-
-def start_kernel(page, address, name):
-    """Start the notebook's kernel before its page, which else asks for one when a key is early."""
-    root, _, token = address.partition("/lab/")
-    asked = {"kernel": {"name": "python3"}, "name": "", "path": f"demos/{name}.ipynb"}
-    answer = page.request.post(
-        f"{root}/api/sessions",
-        headers={"Authorization": "token " + token.partition("token=")[2]},
-        data={**asked, "type": "notebook"},
-    )
-    assert answer.ok, answer.text()
-
-
-@pytest.fixture
-def opened(browser, demos_address):
-    """Return the function that opens a demo in a page of its own."""
-    pages = []
-
-    def opens(name):
-        pages.append(browser.new_page(viewport={"width": 1280, "height": 1150}))
-        return Page(pages[-1], demos_address, name)
-
-    yield opens
-    for page in pages:
-        page.close()
 
 
 def moves(control):
@@ -291,10 +117,40 @@ def topology(_, machine, source, target, mib, staged):
     return viz.topology(made, copy=copy, staged=staged)
 
 
+def stream_timeline(text, batches, chunk, streams):
+    """A schedule's copies and kernels; its kernel takes a nanosecond for 40 bytes."""
+    machine, clock, size, buffers = virtual_machine("H100"), Timeline(), chunk << 20, {}
+    made = [clock.stream(f"stream {n}") for n in range(streams)]
+    up, down = (machine.host_route(0, upload=way) for way in (True, False))
+    compute = (machine.devices[0].compute,)
+
+    def at(*names):
+        return tuple(buffers.setdefault(name, Buffer(name, size)).region() for name in names)
+
+    def submit(stream, name, nanoseconds, engines, reads, writes):
+        work = Work(name, nanoseconds, engines, reads=at(*reads), writes=at(*writes))
+        clock.submit(made[stream], work)
+
+    def upload(stream, batch):
+        submit(stream, f"up {batch}", up.duration(size), up.engines, [], [f"in {batch}"])
+
+    def kernel(stream, batch):
+        submit(stream, f"run {batch}", round(size / 40), compute, [f"in {batch}"], [f"out {batch}"])
+
+    def download(stream, batch):
+        submit(stream, f"down {batch}", down.duration(size), down.engines, [f"out {batch}"], [])
+
+    gpu = SimpleNamespace(upload=upload, kernel=kernel, download=download)
+    typed(text)["schedule"](gpu, batches, streams)
+    clock.synchronize()
+    return viz.stream_timeline(clock)
+
+
 FRESH = {
     "warp-explorer": warp_explorer,
     "bank-explorer": bank_explorer,
     "tile-stepper": tile_stepper,
+    "stream-timeline": stream_timeline,
     "heap-stepper": heap_stepper,
     "topology": topology,
     "roofline": roofline,
@@ -303,15 +159,20 @@ FRESH = {
 
 
 def fresh(name, own):
-    """Return the twin that calls of this process give for a demo's controls as they stand.
-
-    A schedule's streams are the demo's own object: there, the demo made in this process.
-    """
-    if name not in FRESH:
-        return str(own.draw())
+    """Return the twin that calls of this process give for a demo's text and controls."""
     return str(FRESH[name](own.source, **{n: each.value for n, each in own.controls.items()}))
 
 
+# A replacement in each demo's own text that makes another picture of it
+OTHER = {
+    "warp-explorer": ("out[i]", "out[31 - i]"),
+    "bank-explorer": ("j = i * stride", "j = i // 2 * stride"),
+    "tile-stepper": ("t * TILE + x", "t * TILE + x // 2"),
+    "stream-timeline": ("download(stream,", "download((stream + 1) % streams,"),  # a hazard
+    "heap-stepper": ('memory.Heap("64GiB", fit="best")', 'memory.Heap("32GiB", fit="first")'),
+    "roofline": ("k in range(TILE)", "k in range(TILE // 2)"),
+    "step-debugger": ("3 * n + 1", "n + 1"),
+}
 # Replacements in the demo's own text that make it wrong, and what is said of it
 RACE, OUTSIDE = "race", "out-of-bounds"
 BROKEN = {
@@ -345,7 +206,7 @@ def test_demo(opened, name, tmp_path):
     """Each control, button and edit changes the page to what a run of its own gives."""
     own, page = getattr(demos, NOTEBOOKS[name])(), opened(name)
     if own.editor is not None:
-        assert page.page.locator(".wia-editor textarea").input_value() == own.source
+        assert page.typed() == own.source
     page.shows(fresh(name, own))
     for control in own.controls.values():
         for value in moves(control):
@@ -370,9 +231,15 @@ def walk(page, own):
 
 
 def edit_live(page, own):
-    """Each fault is told in the picture's place, and the next edit brings the picture back."""
+    """Another kernel gets its picture, each fault is told in the picture's place, and is undone."""
     good, said = own.source, fresh(page.name, own)
     half = good[: good.index("\n", good.index("def ")) - 2]
+    own.editor.value = good.replace(*OTHER[page.name])
+    other = fresh(page.name, own)
+    assert other != said
+    page.edit(own.source)
+    page.shows(other)
+    own.editor.value = good
     for wrong, told in [
         (half, ("line ", "this is not Python yet")),
         *((good.replace(old, new), (told,)) for old, new, told in BROKEN[page.name]),
@@ -382,12 +249,21 @@ def edit_live(page, own):
         page.diagnoses(*told)
         page.edit(good + "\n")
         page.shows(said)
-    page.page.locator(IDLE).first.wait_for()
-    page.page.locator(".wia-editor textarea").fill(half)
+    in_one_movement(page, half, other, good, said)
+
+
+def in_one_movement(page, half, other, good, said):
+    """Who types and presses a button at once gets what the button says of what was typed."""
+    page.type(half)
     page.button("Run")
     page.diagnoses("this is not Python yet")
+    page.type(good.replace(*OTHER[page.name]))
+    page.button("Run")
+    page.shows(other)
+    page.type(half)
     page.button("The first one again")
     page.shows(said)
+    assert page.typed() == good
 
 
 def predict_first(page, own):
@@ -395,13 +271,12 @@ def predict_first(page, own):
     said = page.twin()
     for _ in range(2):  # and a second time by a change, there and back
         page.check("predict first").set_checked(True)
-        page.page.locator(".wia-vote", has_text=own.question).wait_for()
-        page.page.wait_for_function(f"() => !document.querySelector('{TWIN}')")
+        page.asks(own.question)
         page.button("Show")
         page.shows(said)
         page.check("predict first").set_checked(False)
     page.check("in words").set_checked(True)
-    page.page.locator(TWIN).wait_for(state="visible")
+    page.page.locator(".widget-html pre.twin").wait_for(state="visible")
 
 
 def test_the_last_of_many_values_is_shown(opened):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
 import time
-from pathlib import Path
 
 import ipywidgets as widgets
 import psutil
@@ -13,13 +11,16 @@ import pytest
 
 from wia_lab.viz import demos
 
-# Tests are no package: the page and its notebooks are taken from the file beside this one
-_SPEC = importlib.util.spec_from_file_location(
-    "demos_in_pages", Path(__file__).with_name("test_demos.py")
-)
-pages = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(pages)
-
+NOTEBOOKS = {
+    "warp-explorer": demos.WarpExplorer,
+    "bank-explorer": demos.BankExplorer,
+    "tile-stepper": demos.TileStepper,
+    "stream-timeline": demos.StreamTimeline,
+    "heap-stepper": demos.HeapStepper,
+    "topology": demos.TopologyDemo,
+    "roofline": demos.RooflineDemo,
+    "step-debugger": demos.WarpDebugger,
+}
 WATCH = """() => {
   window.answers = []; window.pressed = 0; window.last = "";
   document.addEventListener("keydown", () => { window.pressed = performance.now(); }, true);
@@ -36,12 +37,12 @@ DRAGGED = 60  # seconds
 
 
 @pytest.mark.slow
-def test_sliders_answer(browser, lab, tmp_path):
+def test_sliders_answer(opened_apart):
     """From the key to the changed page, the median of each slider is under the 0.2 s promised."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1150})
     medians = {}
-    for name, kind in pages.NOTEBOOKS.items():
-        opened, own = pages.Page(page, lab[1], name), getattr(demos, kind)()
+    for name, kind in NOTEBOOKS.items():
+        opened, own = opened_apart(name), kind()
+        page = opened.page
         page.evaluate(WATCH)
         for control in own.controls.values():
             if isinstance(control, widgets.IntSlider):
@@ -54,29 +55,26 @@ def test_sliders_answer(browser, lab, tmp_path):
                 if answers:
                     median = medians[name, control.description] = statistics.median(answers)
                     print(f"{name:<16}{control.description:<24}{median:6.0f} ms")
-    page.close()
     assert len(medians) > 10
     print(f"worst median: {max(medians.values()):.0f} ms")
 
 
 @pytest.mark.slow
-def test_screenshots_on_a_dark_page(browser, lab, tmp_path):
+def test_screenshots_on_a_dark_page(opened_apart, tmp_path):
     """Each demo is shown by JupyterLab's dark theme, for somebody to look at."""
     settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
     (settings / "themes.jupyterlab-settings").write_text('{"theme": "JupyterLab Dark"}')
-    page = browser.new_page(viewport={"width": 1280, "height": 1150})
-    for name in pages.NOTEBOOKS:
-        pages.Page(page, lab[1], name)
+    for name in NOTEBOOKS:
+        page = opened_apart(name).page
         page.screenshot(path=tmp_path / f"{name}-dark.png")
         assert page.locator('body[data-jp-theme-light="false"]').count() == 1
-    page.close()
 
 
 @pytest.mark.slow
-def test_a_minute_of_dragging(browser, lab, tmp_path):
+def test_a_minute_of_dragging(opened_apart, tmp_path):
     """Neither the kernel nor the page grows while a slider is dragged for a minute."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1150})
-    opened = pages.Page(page, lab[1], "warp-explorer")
+    opened = opened_apart("warp-explorer")
+    page = opened.page
     own = demos.WarpExplorer()
     runtime = str(tmp_path / "runtime")
     [kernel] = [
@@ -101,7 +99,6 @@ def test_a_minute_of_dragging(browser, lab, tmp_path):
     print(
         f"{changes} changes in {DRAGGED} s; MiB of kernel and page: {before} before, {after} after"
     )
-    page.close()
     assert after[0] - before[0] < 30
     assert after[1] - before[1] < 30
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import re
+import threading
 import tracemalloc
 
 import ipywidgets as widgets
@@ -82,6 +84,57 @@ def test_a_bad_kernel_gets_its_diagnosis_and_the_next_edit_a_picture(case):
     assert 'role="alert"' in demo._image.value
     demo.reset.click()
     assert str(demo.shown) == good
+
+
+def test_an_edit_heard_while_another_thread_draws_is_what_is_shown():
+    """A picture of the text before, still drawn in another thread, is not put over the answer."""
+    demo = demos.WarpExplorer()
+    draw, drawing, edited = demo.picture, threading.Event(), threading.Event()
+
+    def slow(**values):
+        made = draw(**values)
+        drawing.set()
+        edited.wait(0.5)  # only without turns does the edit come to its end before this returns
+        return made
+
+    demo.picture = slow
+    pressed = threading.Thread(target=demo.run.click)
+    pressed.start()
+    assert drawing.wait(5)
+    demo.editor.value = "1 / 0"
+    edited.set()
+    pressed.join(5)
+    assert "division by zero" in str(demo.shown)
+    assert "division by zero" in demo._image.value
+    assert "division by zero" in demo._twin.value
+
+
+def test_every_control_speaks_where_a_change_came_from(monkeypatch):
+    """After a change heard in another thread, all that a class can touch has spoken from there."""
+    demo, spoke = demos.TileStepper(), {}
+
+    def said(each, key=None):
+        if key == "disabled":
+            spoke.setdefault(each, set()).add(threading.current_thread())
+
+    monkeypatch.setattr(widgets.Widget, "send_state", said)
+    heard = threading.Thread(target=demo.run.click)
+    heard.start()
+    heard.join(5)
+    names = {each.description for each, threads in spoke.items() if threads == {heard}}
+    assert {"step", "back", "forward", "Run", "The first one again", "Show"} < names
+
+
+def test_nothing_below_moves_when_a_diagnosis_takes_the_picture_s_place():
+    """Diagnosis and question keep the last picture's space, so that a press hits its button."""
+    demo = demos.WarpExplorer()
+    [space] = re.findall(r'viewBox="[^"]*"', demo._image.value)
+    demo.editor.value = "1 / 0"
+    assert re.findall(r'viewBox="[^"]*"', demo._image.value) == [space]
+    demo.reset.click()
+    demo.predict.value = True
+    assert demo.question in demo._image.value
+    assert re.findall(r'viewBox="[^"]*"', demo._image.value) == [space]
 
 
 def test_a_loop_without_end_is_stopped(monkeypatch):

@@ -114,6 +114,8 @@ def roofline(reports: Mapping[str, Report], device: str = "H200") -> Roofline | 
     device
         Whose roofs; the reports' own cost is for the device that they were simulated on.
     """
+    import matplotlib.figure  # noqa: F401, PLC0415 - a quarter of a second that no drawing waits for
+
     variants, unplaced = [], []
     for name, report in list(reports.items())[:MOST]:
         c = report.counters

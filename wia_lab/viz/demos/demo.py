@@ -3,10 +3,17 @@
 A control that moves draws a new picture; the slider's own front end drops the values that it has
 passed while the kernel was busy, so the last picture is always that of the last value. A demo holds
 one picture and one report at a time.
+
+ipykernel 7 hears widgets in two threads: a widget's messages go to the thread in which it last
+spoke, and a button that never spoke stays in the first. So demos draw in turns, each from the
+values as they stand then, and let all their widgets speak in the thread that a change came by: what
+the page sends one after the other is then heard in that order.
 """
 
 from __future__ import annotations
 
+import re
+import threading
 from html import escape
 from typing import Any
 
@@ -19,6 +26,8 @@ from wia_lab.viz.svg import STYLE
 
 WIDE = widgets.Layout(width="100%")
 WORDS = {"description_width": "initial"}
+TURN = threading.RLock()  # of all demos: a text's output and source lines are the process's
+NO_SPACE = "0 0 1000 1"
 
 
 class Diagnosis(Picture):
@@ -100,7 +109,7 @@ class Demo(widgets.VBox):  # type: ignore[misc]
             self.run.on_click(self._changed)
             self.reset.on_click(lambda _: setattr(self.editor, "value", kernel))
         super().__init__(rows)
-        self._hidden = False
+        self._hidden, self._space, self._thread = False, NO_SPACE, 0
         for control in controls.values():
             control.observe(self._changed, "value")
         self.predict.observe(self._changed, "value")
@@ -126,34 +135,65 @@ class Demo(widgets.VBox):  # type: ignore[misc]
         except WiaLabError as error:
             return Diagnosis((str(error),))
 
-    def _changed(self, _: Any = None) -> None:
-        self.shown = self.draw()
-        self._hidden = bool(self.predict.value) and not isinstance(self.shown, Diagnosis)
-        self._place()
+    def _changed(self, change: Any = None) -> None:
+        with TURN:
+            self.shown = self.draw()
+            self._hidden = bool(self.predict.value) and not isinstance(self.shown, Diagnosis)
+            self._place()
+            if change is not None and self._thread != threading.get_ident():
+                self._thread = threading.get_ident()
+                _speak(self)
 
     def _open(self, _: Any = None) -> None:
-        self._hidden = False
-        self._place()
+        with TURN:
+            self._hidden = False
+            self._place()
 
     def _place(self, _: Any = None) -> None:
         """Put the picture on the page, or the question where the class has still to vote."""
-        self.reveal.layout.display = "inline-block" if self._hidden else "none"
-        if self._hidden:
-            self._image.value = (
-                f'{STYLE}<div class="wia-picture wia-vote" style="font-size:26px;padding:40px">'
-                f"{escape(self.question)}<br><small>Vote, then press Show.</small></div>"
+        with TURN:
+            self.reveal.layout.display = "inline-block" if self._hidden else "none"
+            if self._hidden:
+                self._image.value = self._in_space(
+                    '<div class="wia-vote" style="font-size:26px;padding:40px">'
+                    f"{escape(self.question)}<br><small>Vote, then press Show.</small></div>"
+                )
+                self._twin.value = ""
+                return
+            if isinstance(self.shown, Diagnosis):
+                self._image.value = self._in_space(self.shown.drawing())
+            else:
+                html = self.shown.html(twin=False)
+                drawn = re.search(r'viewBox="([^"]*)"', html)
+                self._space = drawn[1] if drawn else NO_SPACE
+                self._image.value = html
+            hidden = "" if self.in_words.value else ' style="display:none"'
+            words = escape(str(self.shown))
+            self._twin.value = (
+                f'<div class="wia-picture"{hidden}><pre class="twin">{words}</pre></div>'
             )
-            self._twin.value = ""
-            return
-        self._image.value = self.shown.html(twin=False)
-        hidden = "" if self.in_words.value else ' style="display:none"'
-        words = escape(str(self.shown))
-        self._twin.value = f'<div class="wia-picture"{hidden}><pre class="twin">{words}</pre></div>'
+
+    def _in_space(self, html: str) -> str:
+        """`html` in the space of the last picture: no button below moves from under the pointer."""
+        same = 'style="grid-area:1/1"'
+        return (
+            f'{STYLE}<div class="wia-picture" style="display:grid"><svg viewBox="{self._space}" '
+            f'aria-hidden="true" {same}></svg><div {same}>{html}</div></div>'
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         bundle["text/plain"] = f"{self.title}\n{self.shown}"
         return bundle
+
+
+def _speak(box: widgets.Box) -> None:
+    """Let every control of a box send a word that changes nothing: see the head of the module."""
+    for each in box.children:
+        if isinstance(each, widgets.Box):
+            _speak(each)
+        elif "disabled" in each.keys:
+            each.send_state("disabled")
 
 
 def slider(low: int, high: int, value: int, name: str, step: int = 1) -> widgets.IntSlider:
@@ -175,7 +215,8 @@ def stepper(high: int, value: int, name: str) -> tuple[widgets.IntSlider, widget
     forward = widgets.Button(description="forward", icon="step-forward", layout={"width": "100px"})
 
     def move(by: int) -> None:
-        line.value = min(max(line.value + by, line.min), line.max)
+        with TURN:
+            line.value = min(max(line.value + by, line.min), line.max)
 
     back.on_click(lambda _: move(-1))
     forward.on_click(lambda _: move(1))

@@ -110,10 +110,6 @@ class RooflineDemo(Demo):
     edited = "The kernels. Each one that takes (a, b, c) gets a mark:"
 
     def __init__(self) -> None:
-        # Slow the first time: with the demo's start, so that no picture waits for it
-        import matplotlib.backends.backend_svg  # noqa: PLC0415
-        import matplotlib.figure  # noqa: PLC0415, F401
-
         self._known: tuple[Any, Any] = (None, None)
         devices = list(machines.DEVICES)
         controls = {
