@@ -14,6 +14,8 @@ from wia_lab.hal.checks import checked, checked_context, checked_whole, refuse
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.sharing import cuda_interface, device_capsule, dlpack_device
+from wia_lab.hal.tensor_layout import Layout
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -64,9 +66,7 @@ class Buffer:
         self.number = 0  # the context counts its buffers
         self.pool = pool
         room = nbytes if block is None or pool is None else block.size
-        self.storage = storage or context.backend.allocate(
-            room, kind, context.device.number, name, numa_node
-        )
+        self.storage = storage or context.make_storage(room, kind, name, numa_node, block)
 
     def __repr__(self) -> str:
         state = f", freed on {self.freed_at}" if self.freed_at else ""
@@ -122,29 +122,25 @@ class Buffer:
         return Part(self, 0, self.nbytes).host(dtype, access)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The processor, as DLPack numbers it: (1, 0); a virtual device has no number there."""
-        self._check_shared()
-        return (1, 0)
+        """As DLPack numbers it: the processor (1, 0), or a real device (2, its number)."""
+        return dlpack_device(self)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Its bytes for another library, without a copy; the host touches them now."""
-        self._check_shared()
-        return self.host().__dlpack__(**options)
+        """Its bytes for another library, without a copy, once the context's streams are done."""
+        if self.kind.host_access:
+            return self.host().__dlpack__(**options)
+        return device_capsule(self, Layout.contiguous((self.nbytes,), np.dtype(np.uint8)), options)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Refused: memory of a virtual device has no address that CUDA knows."""
-        raise AccessRefused(
-            f"{self!r} is of the virtual machine {self.context.device.machine.name}, where CUDA "
-            "libraries reach nothing: give them a copy on the host"
-        )
+        """Its bytes for a library of CUDA, without a copy, once the context's streams are done.
 
-    def _check_shared(self) -> None:
-        if not self.kind.host_access:
-            raise AccessRefused(
-                f"{self!r} is memory of a virtual device, which no other library can reach: copy "
-                "it in a stream to host or pinned memory"
-            )
+        Raises
+        ------
+        AccessRefused
+            On a virtual machine, whose memory has no address that CUDA knows.
+        """
+        return cuda_interface(self, Layout.contiguous((self.nbytes,), np.dtype(np.uint8)))
 
     def advise(self, advice: Advice, device: Device | None = None) -> None:
         """Say how unified memory will be used: by `device`, or without one by the host.

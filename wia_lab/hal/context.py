@@ -6,11 +6,10 @@ import gc
 import math
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
-from wia_lab.hal.backends.peers import PeerAccess
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.checks import (
     Owner,
@@ -71,7 +70,7 @@ class Context(Owner):
         self.config = configured("Context: config", config, ContextConfig)
         self.backend: Backend = device.machine.backend
         self.streams: list[Stream] = []
-        self._buffers: dict[int, tuple[weakref.ref[Buffer], Block | None, MemoryPool | None]] = {}
+        self._buffers: dict[int, _Held] = {}
         self.peers: set[int] = set()
         self.pools: list[MemoryPool] = []
         self._timeout = self.config.timeout
@@ -80,7 +79,8 @@ class Context(Owner):
         self._made = 0
         self.memory_peak = 0
         self._check_free_for(self.config)
-        self._pool = None
+        self._pool: Block | None = None
+        self._reserve: Any = None
         source = device.memory
         if self.config.memory_pool_size is not None:
             self._pool = self._reserved(checked_size("pool", self.config.memory_pool_size))
@@ -113,7 +113,7 @@ class Context(Owner):
     @property
     def buffers(self) -> list[Buffer]:
         """Those that are open and that somebody still refers to, oldest first."""
-        found = (reference() for reference, _, _ in self._buffers.values())
+        found = (held.reference() for held in self._buffers.values())
         return [buffer for buffer in found if buffer is not None]
 
     @property
@@ -176,7 +176,23 @@ class Context(Owner):
         self.memory_peak = max(self.memory_peak, self.memory_in_use)
         self._made += 1
         name = name or f"{kind.value} memory {self._made}"
-        return self._entered(Buffer(self, kind, nbytes, name, block, numa_node), block)
+        try:
+            made = Buffer(self, kind, nbytes, name, block, numa_node)
+        except BaseException as error:
+            if block is not None:
+                self.device_memory.free(block)
+            if isinstance(error, errors.AllocatorError):
+                raise exhausted(self, nbytes, error) from error
+            raise
+        return self._entered(made, block)
+
+    def make_storage(
+        self, nbytes: int, kind: MemoryKind, name: str, numa_node: int | None, block: Block | None
+    ) -> Any:
+        """Bytes for a buffer, out of what the context reserved if `block` is part of that."""
+        if block is not None and self._reserve is not None:
+            return self.backend.part(self._reserve, block.offset, nbytes, name)
+        return self.backend.allocate(nbytes, kind, self.device.number, name, numa_node)
 
     def adopt(
         self, nbytes: int, block: Block, pool: MemoryPool, *, name: str | None, storage: Any
@@ -191,7 +207,8 @@ class Context(Owner):
 
     def _entered(self, buffer: Buffer, block: Block | None) -> Buffer:
         buffer.number = self._made
-        self._buffers[buffer.number] = weakref.ref(buffer), block, buffer.pool
+        held = _Held(weakref.ref(buffer), block, buffer.pool, buffer.storage)
+        self._buffers[buffer.number] = held
         return buffer
 
     def free(self, buffer: Buffer) -> None:
@@ -226,7 +243,7 @@ class Context(Owner):
         """
         self.check_open()
         gc.collect()
-        dropped = [number for number, held in self._buffers.items() if not held[0]()]
+        dropped = [number for number, held in self._buffers.items() if not held.reference()]
         if dropped:
             self.settle()
         before = self.memory_in_use
@@ -253,11 +270,13 @@ class Context(Owner):
             self.wait_for(stream.handle, None)
 
     def _give_back(self, number: int) -> None:
-        _, block, pool = self._buffers.pop(number)
-        if pool is not None and block is not None:
-            pool.give_back(block)
-        elif block is not None:
-            self.device_memory.free(block)
+        held = self._buffers.pop(number)
+        if held.pool is not None and held.block is not None:
+            held.pool.give_back(held.block)
+            return
+        self.backend.release(held.storage)
+        if held.block is not None:
+            self.device_memory.free(held.block)
 
     # Streams, events, peers
 
@@ -300,8 +319,7 @@ class Context(Owner):
                 f"device {self.device.number} cannot reach memory of device {peer.device.number} "
                 f"in {self.device.machine.name}: copy it in a stream"
             )
-        if isinstance(self.backend, PeerAccess):
-            self.backend.enable_peer_access(self.device.number, peer.device.number)
+        self.backend.enable_peer_access(self.device.number, peer.device.number)
         self.peers.add(peer.device.number)
 
     def synchronize(self, *, timeout: float | None = None) -> None:
@@ -326,6 +344,8 @@ class Context(Owner):
             buffer.freed_at = caller_site()
         for number in list(self._buffers):
             self._give_back(number)
+        if self._reserve is not None:
+            self.backend.release(self._reserve)
         if self._pool is not None:
             self.device.memory.free(self._pool)
         self.abandon()
@@ -382,7 +402,23 @@ class Context(Owner):
             raise DeviceBusy(f"{self.device!r}: {taken[0]!r} {who}: close that one first")
 
     def _reserved(self, size: int) -> Block:
+        """Memory for the context's buffers alone, in the device's books and on the device."""
         try:
-            return self.device.memory.allocate(size)
+            block = self.device.memory.allocate(size)
         except errors.AllocatorError as error:
             raise exhausted(self, size, error) from error
+        try:
+            self._reserve = self.backend.reserve(block.size, self.device.number)
+        except errors.AllocatorError as error:
+            self.device.memory.free(block)
+            raise exhausted(self, size, error) from error
+        return block
+
+
+class _Held(NamedTuple):
+    """What the context keeps of a buffer, whose owner may forget it."""
+
+    reference: weakref.ref[Buffer]
+    block: Block | None
+    pool: MemoryPool | None
+    storage: Any

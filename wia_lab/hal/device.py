@@ -112,6 +112,7 @@ class Device:
         ]
         for context in list(self.contexts):
             context.abandon()
+        self.machine.backend.reset(self.number)
         self.memory = Heap(self.info.memory_size)
         self.lost = None
         return gone

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from wia_lab.timeline import VirtualMachine
 
 
+HARDWARE = "hardware"
+
+
 class Machine(Sequence[Device]):
     """The devices that one back end offers: `machine[0]`, `len(machine)`, `for device in machine`.
 
@@ -69,5 +72,18 @@ class Machine(Sequence[Device]):
 
 
 def open_machine(specification: str | VirtualMachine) -> Machine:
-    """A virtual machine, or its name, such as `2xH100-nvlink`; see `wia_lab.timeline`."""
+    """A virtual machine, or its name, such as `2xH100-nvlink`; or "hardware".
+
+    `wia_lab.timeline` says how virtual machines are named. "hardware" is the GPUs of this computer,
+    all of them; nothing else stands in where they cannot be used.
+
+    Raises
+    ------
+    InvalidValue
+        For a name of neither, or hardware that is not there.
+    """
+    if specification == HARDWARE:
+        from wia_lab.hal.backends.hardware import HardwareBackend  # noqa: PLC0415 - where asked for
+
+        return Machine(HardwareBackend())
     return Machine(VirtualBackend(specification))

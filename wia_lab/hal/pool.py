@@ -27,6 +27,7 @@ from wia_lab.memory import Pool, SizeClasses, parse_size
 from wia_lab.memory.adaptors import Adaptor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from wia_lab.hal.buffer import Buffer
@@ -93,8 +94,9 @@ class PoolStats:
 class _SetAside(Adaptor):
     """Takes blocks from upstream, and holds as much of it as is missing to `initial` bytes."""
 
-    def __init__(self, upstream: Allocator, initial: int) -> None:
+    def __init__(self, upstream: Allocator, initial: int, release: Callable[[Any], None]) -> None:
         super().__init__(upstream)
+        self._let_go = release  # of the bytes behind a block
         self.initial, self.taken = initial, 0
         self.rest: Block | None = None
         self.storages: dict[int, Any] = {}  # by offset: the bytes behind the blocks taken
@@ -115,7 +117,8 @@ class _SetAside(Adaptor):
         self.upstream.free(block, stream=stream)
         if found is not None:
             self.taken -= found.size
-            self.storages.pop(found.offset, None)
+            if (storage := self.storages.pop(found.offset, None)) is not None:
+                self._let_go(storage)
         self._set_aside()
 
     def close(self) -> None:
@@ -150,7 +153,7 @@ class MemoryPool:
         self.defragmentations = 0
         initial = parse_size(self.config.initial_size)
         try:
-            self._below = _SetAside(context.device_memory, initial)
+            self._below = _SetAside(context.device_memory, initial, context.backend.release)
         except errors.AllocatorError as error:
             raise exhausted(context, initial, error) from error
         self._books = Pool(
@@ -201,7 +204,11 @@ class MemoryPool:
             except errors.AllocatorError as error:
                 raise exhausted(self.context, nbytes, error) from error
         storage = self._below.storages.get(block.offset)
-        buffer = self.context.adopt(nbytes, block, self, name=name, storage=storage)
+        try:
+            buffer = self.context.adopt(nbytes, block, self, name=name, storage=storage)
+        except errors.AllocatorError as error:
+            self._books.free(block)
+            raise exhausted(self.context, nbytes, error) from error
         self._below.storages[block.offset] = buffer.storage
         return buffer
 

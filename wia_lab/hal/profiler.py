@@ -132,13 +132,17 @@ class Profiler:
         """Watch from now on, and forget what was seen before."""
         self.context.check_open()
         self.context.memory_peak = self.context.memory_in_use
-        self._begin, self._end = self.context.backend.now(), None
+        backend, device = self.context.backend, self.context.device.number
+        if not self.is_running:
+            backend.watch(device, on=True)
+        self._begin, self._end = backend.now(), None
 
     def stop(self) -> None:
         """End here, without waiting: work that has not ended counts as far as it is known."""
         backend, device = self.context.backend, self.context.device.number
         self._end = backend.now()
         self._intervals = backend.intervals(device, self._begin or 0.0)
+        backend.watch(device, on=False)
         self._peak = self.context.memory_peak
 
     def report(self) -> ProfileReport:

@@ -105,6 +105,12 @@ class Stream:
             )
         self._backend.copy(self.handle, self._span(target), self._span(source), caller_site())
 
+    def copy_from(self, target: Memory, address: int, device: int) -> None:
+        """Copy as many bytes as `target` has from memory of another library on a real device."""
+        self.check_open()
+        source = self._backend.foreign(address, target.nbytes, device)
+        self._backend.copy(self.handle, self._span(target), source, caller_site())
+
     def submit(
         self,
         function: Callable[..., Any],
@@ -330,8 +336,7 @@ class Event:
         for event in (earlier, self):
             if not event.is_done:
                 raise NotReady(f"{event!r} has not happened yet: synchronise with it first")
-        backend = self.context.backend
-        return backend.moment(self.handle) - backend.moment(earlier.handle)
+        return self.context.backend.elapsed(earlier.handle, self.handle)
 
     def check_machine(self, context: Context) -> None:
         """Refuse an event of another machine."""

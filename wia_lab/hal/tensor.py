@@ -11,8 +11,9 @@ from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
 from wia_lab.hal.checks import checked, checked_name, refuse
 from wia_lab.hal.context import Context
-from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue, OutOfMemory
+from wia_lab.hal.errors import Closed, ForeignHandle, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.sharing import cuda_interface, device_capsule, dlpack_device, foreign
 from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.tensor_layout import Layout, checked_dtype, checked_shape
 
@@ -196,14 +197,19 @@ class Tensor:
         return self.numpy().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The processor, as DLPack numbers it: (1, 0); a virtual device has no number there."""
-        self._check_exported()
-        return (1, 0)
+        """As DLPack numbers it: the processor (1, 0), or a real device (2, its number)."""
+        return dlpack_device(self.buffer)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Share it with another library through DLPack, without a copy."""
-        self._check_exported()
-        return self.host().__dlpack__(**options)
+        """Share it with another library, without a copy, once the context's streams are done."""
+        if self.memory.host_access:
+            return self.host().__dlpack__(**options)
+        return device_capsule(self.buffer, self.layout, options)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """As `Buffer.__cuda_array_interface__`, with its shape and strides."""
+        return cuda_interface(self.buffer, self.layout)
 
     def close(self) -> None:
         """Release it; the buffer is freed with the last open tensor that shares it."""
@@ -222,13 +228,6 @@ class Tensor:
                 f"{self._closed_where}: release it after its last use"
             )
         self.context.check_open()
-
-    def _check_exported(self) -> None:
-        if not self.buffer.kind.host_access:
-            raise AccessRefused(
-                f"{self!r} is memory of a virtual device, which no other library can reach: share "
-                "tensor.numpy() instead"
-            )
 
 
 def chosen_stream(stream: object, context: Context) -> Stream:
@@ -334,7 +333,18 @@ def from_dlpack(
     stream: Stream | None = None,
     name: str = "tensor",
 ) -> Tensor:
-    """A tensor with the values of another library's, in memory that the host reaches; a copy."""
+    """A tensor with the values of another library's, which lie on the host or on a real device.
+
+    A copy; the other library's work on them must have ended.
+    """
+    _check_context(context)
+    if not context.device.machine.is_virtual and (found := foreign(source)) is not None:
+        made = empty(context, found.layout.shape, found.layout.dtype, memory=memory, name=name)
+        if made.size:
+            chosen = chosen_stream(stream, context)
+            chosen.copy_from(made.part, found.address, found.device)
+            chosen.synchronize()  # its owner may free it when this returns
+        return made
     try:
         array = np.from_dlpack(source)
     except (AttributeError, BufferError, RuntimeError, TypeError) as error:

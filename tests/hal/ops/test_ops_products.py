@@ -65,9 +65,10 @@ class TestMatmul:
     @pytest.mark.parametrize(
         ("algorithm", "dtype"),
         [
+            *((each, "float16") for each in MatmulAlgorithm),
             *((each, "float32") for each in MatmulAlgorithm),
-            *((MatmulAlgorithm.NAIVE, each) for each in ("float16", "float64")),
-            *((MatmulAlgorithm.TILED, each) for each in ("float16", "float64")),
+            (MatmulAlgorithm.NAIVE, "float64"),
+            (MatmulAlgorithm.TILED, "float64"),
         ],
     )
     def test_each_algorithm(
@@ -81,10 +82,10 @@ class TestMatmul:
         assert result.choice.asked == algorithm.name
 
     @pytest.mark.parametrize("algorithm", ["DOUBLE_BUFFERED", "PIPELINE"])
-    @pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
+    @pytest.mark.parametrize("dtype", ["float64", "int32"])
     def test_algorithms_of_float32(self, context: wia.Context, algorithm: str, dtype: str) -> None:
         a = wia.zeros(context, (2, 2), dtype)
-        with pytest.raises(wia.InvalidValue, match="for products and sums of float32"):
+        with pytest.raises(wia.InvalidValue, match="keeps sums in float32"):
             wia.matmul(a, a, config=MatmulConfig(algorithm=MatmulAlgorithm[algorithm]))
 
     def test_views(self, context: wia.Context) -> None:

@@ -105,10 +105,37 @@ class Backend(Protocol):
     def can_access_peer(self, device: int, peer: int) -> bool:
         """Whether it can be let read the memory of `peer`."""
 
+    def enable_peer_access(self, device: int, peer: int) -> None:
+        """Let kernels on a device reach the memory of `peer`.
+
+        From then on copies between the two go straight, as the CUDA programming guide has it.
+        """
+
     def allocate(
         self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
     ) -> Any:
-        """Storage of `nbytes` undefined bytes; host memory near a socket, if one is given."""
+        """Storage of `nbytes` undefined bytes; host memory near a socket, if one is given.
+
+        Raises
+        ------
+        AllocatorError
+            Where a real device, or its host, has no such room.
+        """
+
+    def reserve(self, nbytes: int, device: int) -> Any:
+        """Hold device memory for `part`; None where there is nothing to hold. Errors as above."""
+
+    def part(self, reserved: Any, offset: int, nbytes: int, name: str) -> Any:
+        """Storage of `nbytes` bytes from `offset` of what `reserve` returned, not None."""
+
+    def release(self, storage: Any) -> None:
+        """Nobody uses the storage any more; for a part, the reserved memory stays."""
+
+    def foreign(self, address: int, nbytes: int, device: int) -> Span:
+        """Device memory that another library has at an address."""
+
+    def address(self, span: Span) -> int | None:
+        """Where the bytes are, for other libraries of CUDA; None where those reach nothing."""
 
     def host_view(
         self, span: Span, *, reads: bool, writes: bool, site: Site
@@ -170,6 +197,9 @@ class Backend(Protocol):
     ) -> None:
         """Let the next `times` pieces of work of the device whose name matches fail."""
 
+    def watch(self, device: int, *, on: bool) -> None:
+        """Note kernels and copies for `intervals` from now on, or for one watcher no longer."""
+
     def intervals(self, device: int, since: float) -> list[Interval]:
         """Kernels and copies of the device's streams that began at `since` or later, and ended."""
 
@@ -178,6 +208,12 @@ class Backend(Protocol):
 
     def moment(self, event: Any) -> float:
         """Seconds, on the machine's clock, at which the event happened."""
+
+    def elapsed(self, earlier: Any, later: Any) -> float:
+        """Seconds from one event to another, both of which have happened."""
+
+    def reset(self, device: int) -> None:
+        """Make a device that was lost usable again, without what was on it."""
 
     def destroy_stream(self, stream: Any) -> None:
         """The stream will be given nothing more."""

@@ -132,6 +132,23 @@ class VirtualBackend:
         node = None if kind.on_device or kind.migrates else numa_node or 0
         return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place), pages, node)
 
+    def reserve(self, nbytes: int, device: int) -> None:
+        """The books of the device hold it; there are no bytes before a buffer has them."""
+
+    def part(self, reserved: Any, offset: int, nbytes: int, name: str) -> Storage:
+        """Never asked for: `reserve` holds nothing."""
+        raise NotImplementedError
+
+    def release(self, storage: Storage) -> None:
+        """The bytes go with the last that refers to them."""
+
+    def foreign(self, address: int, nbytes: int, device: int) -> Span:
+        """Never asked for: no library has memory on a virtual device."""
+        raise NotImplementedError
+
+    def address(self, span: Span) -> None:
+        """CUDA's libraries reach nothing of a virtual device."""
+
     def host_view(
         self, span: Span, *, reads: bool, writes: bool, site: Site
     ) -> np.ndarray[Any, Any]:
@@ -311,6 +328,9 @@ class VirtualBackend:
         )
         self.timeline.faults.append(fault)
 
+    def watch(self, device: int, *, on: bool) -> None:
+        """The timeline notes all work anyway."""
+
     def intervals(self, device: int, since: float) -> list[Interval]:
         """In the order in which they ended."""
         return [
@@ -336,6 +356,13 @@ class VirtualBackend:
         """Seconds of simulated time."""
         operation = event.operation
         return (operation.end or 0) / 1e9 if operation else 0.0
+
+    def elapsed(self, earlier: Event, later: Event) -> float:
+        """Seconds of simulated time."""
+        return self.moment(later) - self.moment(earlier)
+
+    def reset(self, device: int) -> None:
+        """It is as good as new."""
 
     def _tell(self) -> None:
         kernels, self._found = self._found, []

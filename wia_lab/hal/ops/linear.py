@@ -51,7 +51,7 @@ class _Way:
     depth: int  # terms that it takes at a time; the last are padded with zeros
     share: float  # of the float32 peak: H200, 4096³ (data/benchmarks_kernels_h200.csv)
     needs: tuple[int, int] = (0, 0)  # compute capability
-    is_single: bool = False  # written for float32 alone
+    is_single: bool = False  # keeps sums in float32 alone
 
 
 _WAYS = {
@@ -144,9 +144,8 @@ def _possible(
                 f"it copies asynchronously, from compute capability {major}.{minor}"
             )
             continue
-        types = operation.options["products"], operation.accumulate, operation.output.dtype
-        if way.is_single and any(each != np.float32 for each in types):
-            refused[algorithm] = "its kernel is for products and sums of float32"
+        if way.is_single and operation.accumulate != np.float32:
+            refused[algorithm] = "its kernel keeps sums in float32"
             continue
         tiles = count * math.ceil(m / way.tile) * math.ceil(n / way.tile)
         work = 2.0 * way.tile**2 * way.depth * math.ceil(k / way.depth)

@@ -88,7 +88,8 @@ def plan(
     operation: Operation, inputs: Sequence[Operand], output: Operand, room: Room
 ) -> Iterator[Launch]:
     """Launches that compute `operation`; `output` is contiguous and has an element or more."""
-    return _PLANS[operation.name](operation, inputs, output, room)
+    launches: Iterator[Launch] = _PLANS[operation.name](operation, inputs, output, room)
+    return launches
 
 
 def _rows(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -216,8 +217,9 @@ def _product(
         yield from each.launches
     m, n = output.shape[-2:]
     depth = inputs[0].shape[-1]
-    if depth and _is_single(operation, output):
-        yield from _ladder(operation, (output.flat, a.flat, b.flat), (m, n, depth))
+    if depth and operation.accumulate == np.float32:
+        sizes = [each.size for each in inputs]
+        yield from _ladder(operation, (output, a.flat, b.flat), sizes, (m, n, depth), room)
         return
     arguments = (output.flat, a.flat, b.flat, m, n, depth)
     if operation.algorithm == "naive":
@@ -229,26 +231,45 @@ def _product(
     yield Launch(products.tiled(operation.accumulate), grid, (tile, tile), arguments)
 
 
-def _is_single(operation: Operation, output: Operand) -> bool:
-    """Whether all of it is float32, for which there is a ladder of kernels."""
-    types = operation.options["products"], operation.accumulate, output.dtype
-    return all(each == np.float32 for each in types)
-
-
 def _ladder(
-    operation: Operation, flats: tuple[Any, Any, Any], sizes: tuple[int, int, int]
+    operation: Operation,
+    given: tuple[Operand, Any, Any],
+    counts: Sequence[int],
+    sizes: tuple[int, int, int],
+    room: Room,
 ) -> Iterator[Launch]:
-    """One launch, or more, for each matrix of the stack."""
+    """A step of the ladder for each matrix of the stack, on float32.
+
+    Products of float16 are exact in float32, so its numbers are widened first.
+    """
+    output, *flats = given
+    single, products_of = np.dtype(np.float32), operation.options["products"]
+    factors = [
+        _ready(Operand(flat, products_of, (count,), (1,)), room, single)
+        for flat, count in zip(flats, counts, strict=True)
+    ]
+    for each in factors:
+        yield from each.launches
+    made = output.flat if output.dtype == single else room.scratch(output.size, single)
     m, n, depth = sizes
-    shapes = (m, n), (m, depth), (depth, n)
     step = MATMUL.step(STEPS[operation.algorithm])
-    for place in range(flats[0].size // (m * n)):
+    stacks = [
+        (flat, y * x, (y, x))
+        for flat, (y, x) in zip(
+            (made, *(each.flat for each in factors)),
+            ((m, n), (m, depth), (depth, n)),
+            strict=True,
+        )
+    ]
+    for place in range(output.size // (m * n)):
         yield from step.plan(
             *(
-                flat[place * y * x : (place + 1) * y * x].reshape(y, x)
-                for flat, (y, x) in zip(flats, shapes, strict=True)
+                flat[place * size : (place + 1) * size].reshape(*shape)
+                for flat, size, shape in stacks
             )
         )
+    if made is not output.flat:
+        yield _copy(output, Operand(made, single, output.shape, output.strides), room)
 
 
 def _conv2d(

@@ -1,0 +1,450 @@
+"""Real machines: the GPUs that the driver shows, by numba-cuda for kernels and `cuda.bindings`.
+
+Memory, streams and events are the driver's own; nothing here finds hazards, which only virtual
+machines do. The clock is the host's, with each device's events laid on it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from wia_lab.cuda import choice
+from wia_lab.hal.backends import hardware_calls, hardware_memory, hardware_sheet
+from wia_lab.hal.backends.base import Span
+from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
+from wia_lab.hal.backends.hardware_launch import Launcher
+from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream, Watch
+from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
+from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.ops.cost import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from wia_lab.hal.advice import Advice, Migrations
+    from wia_lab.hal.backends.base import Call, Interval, KernelLaunch
+    from wia_lab.hal.backends.hardware_memory import Storage
+    from wia_lab.hal.ops.operation import Operation
+    from wia_lab.machines import Device
+    from wia_lab.timeline import Site
+
+SHORTEST_SLEEP, LONGEST_SLEEP = 2e-5, 1e-3
+"""Seconds between two looks, of a host that waits with a timeout."""
+
+ADVICE = {
+    "READ_MOSTLY": "SET_READ_MOSTLY",
+    "PREFERRED_LOCATION": "SET_PREFERRED_LOCATION",
+    "ACCESSED_BY": "SET_ACCESSED_BY",
+}
+
+
+class HardwareBackend:
+    """The GPUs of this computer, or the first `count` of them.
+
+    Raises
+    ------
+    InvalidValue
+        Where hardware cannot be used, and why; or has fewer devices.
+    """
+
+    is_virtual = False
+    name = "hardware"
+
+    def __init__(self, count: int | None = None) -> None:
+        found = choice.describe_backend()
+        if found.backend != "hardware":
+            raise InvalidValue(
+                f'open_machine("hardware"): {found.reason}: {found.advice or "choose another"}; or '
+                'open a virtual machine, as "1xH200"'
+            )
+        self.driver = driver()
+        self.device_count = self.driver.device_count if count is None else count
+        if self.device_count > self.driver.device_count:
+            raise InvalidValue(
+                f"{count} devices asked, and the driver shows {self.driver.device_count}: ask for "
+                "fewer, or open a virtual machine"
+            )
+        self._sheets: dict[int, Device] = {}
+        self._launcher = Launcher(self.driver, self.sheet)
+        self._started = time.perf_counter()
+        self._bases: dict[int, tuple[Any, float]] = {}  # an event, and when it happened
+        self._watches: dict[int, Watch] = {}
+        self._streams_made = 0
+        self._closing: list[HardwareStream] = []
+
+    # What there is
+
+    def sheet(self, device: int) -> Device:
+        """The data sheet that the driver's attributes give."""
+        if device not in self._sheets:
+            self._sheets[device] = hardware_sheet.sheet(self.driver, device)
+        return self._sheets[device]
+
+    def info(self, device: int) -> DeviceInfo:
+        """By the driver's attributes."""
+        sheet = self.sheet(device)
+        return DeviceInfo(
+            name=sheet.name,
+            vendor="NVIDIA",
+            type=DeviceType.GPU,
+            compute_units=sheet.multiprocessors,
+            memory_size=sheet.memory,
+            memory_bandwidth=sheet.memory_bandwidth,
+            peak_flops=sheet.float32_rate,
+            compute_capability=sheet.compute_capability,
+            is_virtual=False,
+        )
+
+    def capabilities(self, device: int) -> Capabilities:
+        """By compute capability, and by what the driver says of unified memory."""
+        version = self.sheet(device).compute_capability
+        peers = (each for each in range(self.device_count) if self.can_access_peer(device, each))
+        return Capabilities(
+            supports_float16=version >= (5, 3),
+            supports_bfloat16=version >= (8, 0),
+            supports_int8=version >= (6, 1),
+            supports_unified_memory=bool(
+                self.driver.attribute(device, "CONCURRENT_MANAGED_ACCESS")
+            ),
+            supports_peer_to_peer=tuple(peers),
+        )
+
+    @property
+    def numa_nodes(self) -> int:
+        """As the system counts them."""
+        return hardware_sheet.numa_nodes()
+
+    def numa_node(self, device: int) -> int:
+        """As the system says of its slot."""
+        return hardware_sheet.numa_node(self.driver, device)
+
+    def can_access_peer(self, device: int, peer: int) -> bool:
+        """As the driver says."""
+        if device == peer:
+            return False
+        api = self.driver.api
+        handles = api.CUdevice(device), api.CUdevice(peer)
+        return bool(self.driver.call(api.cuDeviceCanAccessPeer, *handles))
+
+    def enable_peer_access(self, device: int, peer: int) -> None:
+        """For the whole process, once."""
+        with self.driver.on(device):
+            status = int(self.driver.api.cuCtxEnablePeerAccess(self.driver.context(peer), 0)[0])
+        if status not in (SUCCESS, PEER_ENABLED):
+            raise self.driver.failure(status, "cuCtxEnablePeerAccess")
+
+    # Memory
+
+    def allocate(
+        self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
+    ) -> Storage:
+        """Of the driver; pageable host memory is NumPy's."""
+        self.driver.reap()
+        return hardware_memory.allocate(self.driver, nbytes, kind, device, name, numa_node)
+
+    def reserve(self, nbytes: int, device: int) -> Storage:
+        """One allocation of the driver."""
+        return self.allocate(nbytes, MemoryKind.DEVICE, device, "reserved memory", None)
+
+    def part(self, reserved: Storage, offset: int, nbytes: int, name: str) -> Storage:
+        """Bytes of the one allocation."""
+        return hardware_memory.part(reserved, offset, nbytes, name)
+
+    def release(self, storage: Storage) -> None:
+        """Device memory at once, what the host reaches with the last array over it."""
+        hardware_memory.release(self.driver, storage)
+
+    def host_view(
+        self, span: Span, *, reads: bool, writes: bool, site: Site
+    ) -> np.ndarray[Any, Any]:
+        """The bytes themselves."""
+        del reads, writes, site  # nobody watches real memory
+        found: np.ndarray[Any, Any] = span.storage.array[span.low : span.high]
+        return found
+
+    def foreign(self, address: int, nbytes: int, device: int) -> Span:
+        """A span over it, which frees nothing."""
+        storage = hardware_memory.Storage(
+            address, nbytes, MemoryKind.DEVICE, device, "memory of another library"
+        )
+        return Span(storage, MemoryKind.DEVICE, device, 0, nbytes)
+
+    def address(self, span: Span) -> int | None:
+        """The same for every device and the host; None for what only the host reaches."""
+        return None if span.kind is MemoryKind.HOST else _start(span)
+
+    # Streams and events
+
+    def create_stream(self, device: int, priority: int, name: str | None) -> HardwareStream:
+        """One that waits for no other on its own; the driver clamps the priority to its range."""
+        self._streams_made += 1
+        api = self.driver.api
+        with self.driver.on(device):
+            pointer = self.driver.call(api.cuStreamCreateWithPriority, NON_BLOCKING, priority)
+            made = choice.numba_cuda().external_stream(int(pointer))
+        return HardwareStream(name or f"stream {self._streams_made}", device, pointer, made)
+
+    def destroy_stream(self, stream: HardwareStream) -> None:
+        """What it was given is still done."""
+        self._closing.append(stream)
+        self._close_idle()
+
+    def create_event(self, name: str) -> HardwareEvent:
+        """Made in the driver where it is first recorded."""
+        return HardwareEvent(name)
+
+    def record(self, event: HardwareEvent, stream: HardwareStream) -> None:
+        """Mark the point after what the stream was given."""
+        api = self.driver.api
+        self._base(stream.device)
+        with self.driver.on(stream.device):
+            if event.pointer is None or event.device != stream.device:
+                event.pointer = self.driver.call(api.cuEventCreate, 0)
+            self.driver.call(api.cuEventRecord, event.pointer, stream.pointer)
+        event.device, event.stream = stream.device, stream
+
+    def wait_event(self, stream: HardwareStream, event: HardwareEvent) -> None:
+        """Hold what the stream is given later, on the device; the host goes on."""
+        with self.driver.on(stream.device):
+            self.driver.call(self.driver.api.cuStreamWaitEvent, stream.pointer, event.pointer, 0)
+
+    def query(self, target: HardwareStream | HardwareEvent) -> bool:
+        """Whether it has ended."""
+        api = self.driver.api
+        function = api.cuStreamQuery if isinstance(target, HardwareStream) else api.cuEventQuery
+        with self.driver.on(target.device or 0):
+            ended = self.driver.status(function, target.pointer) == SUCCESS
+        if ended:
+            self._after(target)
+        return ended
+
+    def synchronize(self, target: HardwareStream | HardwareEvent, timeout: float | None) -> bool:
+        """Wait in the driver, or look from time to time until `timeout` seconds have passed."""
+        if timeout is not None:
+            deadline, pause = time.perf_counter() + timeout, SHORTEST_SLEEP
+            while not self.query(target):
+                if time.perf_counter() >= deadline:
+                    return False
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_SLEEP)
+            return True
+        api = self.driver.api
+        is_stream = isinstance(target, HardwareStream)
+        function = api.cuStreamSynchronize if is_stream else api.cuEventSynchronize
+        with self.driver.on(target.device or 0):
+            self.driver.call(function, target.pointer)
+        self._after(target)
+        return True
+
+    def _after(self, target: HardwareStream | HardwareEvent) -> None:
+        """Raise what functions on the stream raised; let go of what its work needed."""
+        self.driver.reap()
+        stream = target if isinstance(target, HardwareStream) else target.stream
+        if stream is None:
+            return
+        if isinstance(target, HardwareStream):
+            stream.kept.clear()
+        if stream.failures:
+            raise stream.failures.pop(0)
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        for stream in list(self._closing):
+            api = self.driver.api
+            with self.driver.on(stream.device):
+                if self.driver.status(api.cuStreamQuery, stream.pointer) == SUCCESS:
+                    self._closing.remove(stream)
+                    stream.kept.clear()
+                    self.driver.call(api.cuStreamDestroy, stream.pointer)
+
+    # Work
+
+    def copy(self, stream: HardwareStream, target: Span, source: Span, site: Site) -> None:
+        """One copy of the driver; between devices cuMemcpyPeer, which needs no access enabled."""
+        del site
+        api, nbytes = self.driver.api, source.high - source.low
+        to, at = _start(target), _start(source)
+        with self.driver.on(stream.device), self._watched(stream, "copy", target.storage.name):
+            if target.kind.on_device and source.kind.on_device and target.device != source.device:
+                ends = self.driver.context(target.device), self.driver.context(source.device)
+                self.driver.call(
+                    api.cuMemcpyPeerAsync, to, ends[0], at, ends[1], nbytes, stream.pointer
+                )
+            else:
+                self.driver.call(api.cuMemcpyAsync, to, at, nbytes, stream.pointer)
+        if target.kind.is_staged:
+            self.synchronize(stream, None)
+
+    def call(self, stream: HardwareStream, device: int, call: Call, site: Site) -> None:
+        """On a thread of the driver, over copies on the host of what only the device reaches."""
+        del site
+        with self.driver.on(device), self._watched(stream, "kernel", call.name):
+            hardware_calls.submit(self.driver, stream, call)
+
+    def launch(self, stream: HardwareStream, device: int, launch: KernelLaunch, site: Site) -> None:
+        """By numba-cuda; the device reports what a kernel does wrong where the host waits."""
+        del site
+        if device in self._watches:
+            with self._watched(stream, "kernel", launch.name):
+                self._launcher.launch(stream, device, launch)
+            return
+        self._launcher.launch(stream, device, launch)
+
+    def operate(
+        self,
+        stream: HardwareStream,
+        device: int,
+        operation: Operation,
+        inputs: Sequence[Span],
+        output: Span,
+        site: Site,
+    ) -> None:
+        """By the kernels of `wia_lab.hal.ops.kernels`, with room from the stream's pool."""
+        del site
+        with self._watched(stream, "kernel", operation.name):
+            self._launcher.operate(stream, device, operation, inputs, output)
+
+    def estimate(self, device: int, operation: Operation) -> float:
+        """As for a virtual device with the sheet that the driver's attributes give."""
+        return seconds(self.sheet(device), operation)
+
+    # Unified memory
+
+    def advise(self, span: Span, advice: Advice, place: int | None) -> None:
+        """cuMemAdvise over the span."""
+        api = self.driver.api
+        which = getattr(api.CUmem_advise, f"CU_MEM_ADVISE_{ADVICE[advice.name]}")
+        with self.driver.on(span.device):
+            location = self.driver.location(place)
+            nbytes = span.high - span.low
+            self.driver.call(api.cuMemAdvise, _start(span), nbytes, which, location)
+
+    def prefetch(self, stream: HardwareStream, span: Span, place: int | None, site: Site) -> None:
+        """cuMemPrefetchAsync."""
+        del site
+        nbytes, location = span.high - span.low, self.driver.location(place)
+        with (
+            self.driver.on(stream.device),
+            self._watched(stream, "copy", f"prefetch of {span.storage.name}"),
+        ):
+            self.driver.call(
+                self.driver.api.cuMemPrefetchAsync,
+                _start(span),
+                nbytes,
+                location,
+                0,
+                stream.pointer,
+            )
+
+    def migrations(self, span: Span) -> Migrations:
+        """Refused: the driver tells the pages' moves to profilers alone."""
+        raise InvalidValue(
+            f"migrations of {span.storage.name}: the driver does not count them for programs: use "
+            "Nsight Systems, or a virtual machine"
+        )
+
+    # Time and faults
+
+    def inject(
+        self, device: int, error: BaseException, matches: Callable[[str], bool], times: int
+    ) -> None:
+        """Refused: real devices fail on their own."""
+        del matches, times
+        raise InvalidValue(
+            f"inject: device {device} is real and cannot be made to fail with {error!r}: inject "
+            "faults into a virtual machine"
+        )
+
+    def watch(self, device: int, *, on: bool) -> None:
+        """Put events around each piece of the device's work, as long as somebody watches."""
+        found = self._watches.get(device)
+        if on and found is None:
+            with self.driver.on(device):
+                base, began = self._marked()
+            found = self._watches[device] = Watch(self.driver, base, began)
+        if found is not None:
+            found.users += 1 if on else -1
+            if not on and found.users == 0:
+                del self._watches[device]
+
+    def intervals(self, device: int, since: float) -> list[Interval]:
+        """What was watched and has ended."""
+        watch = self._watches.get(device)
+        return [] if watch is None else watch.intervals(device, since)
+
+    def now(self) -> float:
+        """Seconds since the machine was opened."""
+        return time.perf_counter() - self._started
+
+    def moment(self, event: HardwareEvent) -> float:
+        """By the time from the device's first event, which was laid on the host's clock."""
+        base, began = self._base(event.device or 0)
+        api = self.driver.api
+        return began + float(self.driver.call(api.cuEventElapsedTime, base, event.pointer)) / 1e3
+
+    def elapsed(self, earlier: HardwareEvent, later: HardwareEvent) -> float:
+        """As the device measures it; between two devices by the host's clock."""
+        if earlier.device != later.device:
+            return self.moment(later) - self.moment(earlier)
+        pointers = earlier.pointer, later.pointer
+        return float(self.driver.call(self.driver.api.cuEventElapsedTime, *pointers)) / 1e3
+
+    def reset(self, device: int) -> None:
+        """Reset the primary context; kernels are compiled anew for the new one."""
+        choice.numba_cuda().gpus[device].reset()
+        self.driver.forget(device)
+        self._bases.pop(device, None)
+        self._watches.pop(device, None)
+        self._launcher.forget()
+
+    def _base(self, device: int) -> tuple[Any, float]:
+        if device not in self._bases:
+            with self.driver.on(device):
+                self._bases[device] = self._marked()
+        return self._bases[device]
+
+    def _marked(self) -> tuple[Any, float]:
+        """An event of the current device that has happened, and when."""
+        api = self.driver.api
+        event = self.driver.call(api.cuEventCreate, 0)
+        self.driver.call(api.cuEventRecord, event, api.CUstream(0))
+        self.driver.call(api.cuEventSynchronize, event)
+        return event, self.now()
+
+    def _watched(self, stream: HardwareStream, kind: str, name: str) -> Any:
+        watch = self._watches.get(stream.device)
+        label = f"copy to {name}" if kind == "copy" and not name.startswith("prefetch") else name
+        return Watched(watch, stream, kind, label)
+
+
+def _start(span: Span) -> int:
+    return int(span.storage.pointer + span.low)
+
+
+class Watched:
+    """Records an event before and after what is submitted inside, if the device is watched."""
+
+    __slots__ = ("_begin", "_kind", "_name", "_stream", "_watch")
+
+    def __init__(self, watch: Watch | None, stream: HardwareStream, kind: str, name: str) -> None:
+        self._watch, self._stream, self._kind, self._name = watch, stream, kind, name
+
+    def __enter__(self) -> None:
+        if self._watch is not None:
+            self._begin = self._event()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._watch is not None and kind is None:
+            row = self._name, self._kind, self._stream.name, self._begin, self._event()
+            self._watch.pairs.append(row)
+
+    def _event(self) -> Any:
+        driver, stream = self._watch.driver, self._stream  # type: ignore[union-attr]
+        with driver.on(stream.device):
+            event = driver.call(driver.api.cuEventCreate, 0)
+            driver.call(driver.api.cuEventRecord, event, stream.pointer)
+        return event

@@ -1,0 +1,176 @@
+"""Kernels on a real device: launched by numba-cuda over memory of the HAL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from wia_lab.cuda import choice
+from wia_lab.cuda.errors import CudaAPIError
+from wia_lab.cuda.launchconfig import LaunchConfiguration
+from wia_lab.errors import LaunchError
+from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.ops.kernels import Operand, plan
+from wia_lab.hal.tensor_layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from wia_lab.hal.backends.base import KernelLaunch, Span
+    from wia_lab.hal.backends.hardware_driver import Driver
+    from wia_lab.hal.backends.hardware_streams import HardwareStream
+    from wia_lab.hal.ops.operation import Operation
+    from wia_lab.machines import Device
+
+MOST_CHECKED = 4096
+"""Launch configurations that are remembered as good."""
+
+
+class Launcher:
+    """Launches kernels and operations on the devices of one machine."""
+
+    def __init__(self, driver: Driver, sheet: Callable[[int], Device]) -> None:
+        self._driver, self._sheet = driver, sheet
+        self._good: set[tuple[Any, ...]] = set()
+        self._kernels: dict[int, Any] = {}  # those that were launched, for `forget`
+        self._constants: dict[tuple[int, bytes, str], Any] = {}
+
+    def launch(self, stream: HardwareStream, device: int, launch: KernelLaunch) -> None:
+        """Launch over views of the arguments.
+
+        Raises
+        ------
+        InvalidValue
+            For a launch beyond the device's limits.
+        """
+        configuration = (device, launch.grid, launch.block, launch.shared_bytes)
+        if configuration not in self._good:
+            self._check(launch, device)
+            if len(self._good) < MOST_CHECKED:
+                self._good.add(configuration)
+        arguments = [
+            each.value if each.layout is None else self.view(each.value, each.layout)
+            for each in launch.arguments
+        ]
+        with self._driver.on(device):
+            self._run(
+                launch.kernel, launch.grid, launch.block, stream, launch.shared_bytes, arguments
+            )
+
+    def operate(
+        self,
+        stream: HardwareStream,
+        device: int,
+        operation: Operation,
+        inputs: Sequence[Span],
+        output: Span,
+    ) -> None:
+        """Launch what the operation's plan says, one after the other."""
+        if output.low >= output.high:
+            return
+        layouts = (*operation.inputs, operation.output)
+        operands = [
+            self._operand(span, layout)
+            for span, layout in zip((*inputs, output), layouts, strict=True)
+        ]
+        with self._driver.on(device), _Room(self, stream, device) as room:
+            for each in plan(operation, operands[:-1], operands[-1], room):
+                self._run(each.kernel, each.grid, each.block, stream, 0, each.arguments)
+
+    def view(self, span: Span, layout: Layout) -> Any:
+        """An array of numba-cuda over a span, made once for each place and layout."""
+        views, key = span.storage.views, (span.low, span.high, layout)
+        found = views.get(key)
+        if found is None:
+            start = span.storage.pointer + span.low + layout.offset - layout.extent[0]
+            found = views[key] = _array(start, layout)
+        return found
+
+    def array(self, pointer: int, count: int, dtype: np.dtype[Any]) -> Any:
+        """An array of numba-cuda of one dimension."""
+        return _array(pointer, Layout.contiguous((count,), dtype))
+
+    def constant(self, device: int, values: np.ndarray[Any, Any]) -> Any:
+        """An array on the device with these values, made once."""
+        key = (device, values.tobytes(), f"{values.dtype.str}{values.shape}")
+        if key not in self._constants:
+            self._constants[key] = choice.numba_cuda().to_device(values)
+        return self._constants[key]
+
+    def forget(self) -> None:
+        """Let kernels be loaded anew, and constants be made anew, after a device was reset."""
+        for kernel in self._kernels.values():
+            kernel.__dict__.pop("_dispatcher", None)
+        self._kernels.clear()
+        self._constants.clear()
+
+    def _run(
+        self,
+        kernel: Any,
+        grid: Any,
+        block: Any,
+        stream: HardwareStream,
+        shared_bytes: int,
+        arguments: Sequence[Any],
+    ) -> None:
+        self._kernels.setdefault(id(kernel), kernel)
+        try:
+            kernel.hardware[grid, block, stream.numba, shared_bytes](*arguments)
+        except choice.numba_cuda().cudadrv.driver.CudaAPIError as error:
+            raise self._driver.failure(int(error.code), f"launch of {kernel.name}") from error
+
+    def _check(self, launch: KernelLaunch, device: int) -> None:
+        sheet = self._sheet(device)
+        asked = LaunchConfiguration(launch.grid, launch.block, shared_bytes=launch.shared_bytes)
+        try:
+            asked.check_limits(launch.name, sheet)
+        except (CudaAPIError, LaunchError) as error:
+            what = str(error).removeprefix("[CUDA_ERROR_INVALID_VALUE] ")
+            raise InvalidValue(f"{what} (a limit of {sheet.name})") from error
+
+    def _operand(self, span: Span, layout: Layout) -> Operand:
+        size, count = layout.dtype.itemsize, (span.high - span.low) // layout.dtype.itemsize
+        flat = self.view(span, Layout.contiguous((count,), layout.dtype))
+        strides = tuple(stride // size for stride in layout.strides)
+        start = (layout.offset - layout.extent[0]) // size
+        return Operand(flat, layout.dtype, layout.shape, strides, start)
+
+
+class _Room:
+    """Memory between two launches, from the driver's pool in the stream's order."""
+
+    def __init__(self, launcher: Launcher, stream: HardwareStream, device: int) -> None:
+        self._launcher, self._stream, self._device = launcher, stream, device
+        self._driver = launcher._driver  # noqa: SLF001 - of the same module
+        self._taken: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pointer in self._taken:
+            self._driver.call(self._driver.api.cuMemFreeAsync, pointer, self._stream.pointer)
+
+    def scratch(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """As `plans.Room`."""
+        nbytes = max(1, count) * dtype.itemsize
+        api = self._driver.api
+        pointer = self._driver.call(api.cuMemAllocAsync, nbytes, self._stream.pointer)
+        self._taken.append(pointer)
+        return self._launcher.array(int(pointer), count, dtype)
+
+    def constant(self, values: np.ndarray[Any, Any]) -> Any:
+        """As `plans.Room`."""
+        return self._launcher.constant(self._device, values)
+
+
+def _array(pointer: int, layout: Layout) -> Any:
+    description = {
+        "shape": layout.shape,
+        "typestr": layout.dtype.str,
+        "data": (pointer, False),
+        "strides": layout.strides,
+        "version": 3,
+    }
+    return choice.numba_cuda().from_cuda_array_interface(description, owner=None, sync=False)
