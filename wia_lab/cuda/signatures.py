@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import typeof, types
+
+WRITTEN = (
+    ast.Call,
+    ast.Constant,
+    ast.Expression,
+    ast.Load,
+    ast.Name,
+    ast.Slice,
+    ast.Subscript,
+    ast.Tuple,
+    ast.keyword,
+)
+"""What a signature is written of: names of types, brackets, commas, and `readonly=True`."""
 
 
 class Signature(NamedTuple):
@@ -49,10 +63,25 @@ def parse(thing: Any) -> Signature:
 
 
 def _evaluated(text: str) -> Any:
+    """Evaluate names of types, and nothing else: a signature may come from somebody else's cell."""
     try:
-        return eval(text, {}, dict(vars(types)))  # noqa: S307 - the user's own source, as in Numba
+        tree = ast.parse(text.strip(), mode="eval")
+        if all(map(_may_stand, ast.walk(tree))):
+            return eval(compile(tree, "<signature>", "eval"), {}, dict(vars(types)))  # noqa: S307
     except Exception as error:
         raise _unreadable(text) from error
+    raise _unreadable(text)
+
+
+def _may_stand(node: ast.AST) -> bool:
+    return isinstance(node, WRITTEN) and (not isinstance(node, ast.Name) or _is_type(node.id))
+
+
+def _is_type(name: str) -> bool:
+    found = getattr(types, name, None)
+    return isinstance(found, types.Type) or (
+        isinstance(found, type) and issubclass(found, types.Type)
+    )
 
 
 def _unreadable(thing: Any) -> TypeError:

@@ -63,16 +63,17 @@ KERNEL_IMPORTS: dict[str, frozenset[str] | None] = {
 
 HOST_IMPORTS: dict[str, frozenset[str] | None] = {
     **KERNEL_IMPORTS,
+    # No njit and no jit: what they compile runs on this processor, past every check of an index
+    "numba": NUMBERS | {"cuda", "types"},
     "wia_lab": frozenset(["cuda", "check", "hint", "simulate", "hazards", "viz", "hal"]),
     "wia_lab.hal": None,
     "wia_lab.errors": None,
-    "abc": None,
+    "abc": frozenset(["ABC", "abstractmethod"]),
     "bisect": None,
     "collections": None,
     "collections.abc": None,
     "contextlib": frozenset(["contextmanager", "suppress", "nullcontext", "ExitStack", "closing"]),
     "dataclasses": frozenset(["dataclass", "field", "replace", "astuple", "asdict"]),
-    "enum": None,
     "functools": frozenset(
         ["cache", "lru_cache", "partial", "reduce", "total_ordering", "cmp_to_key"]
     ),
@@ -98,7 +99,14 @@ HOST_IMPORTS: dict[str, frozenset[str] | None] = {
     ),
     "random": frozenset(["Random", "choice", "randint", "randrange", "random", "shuffle"]),
     "threading": frozenset(["Lock", "RLock", "Condition", "Event", "Semaphore", "local"]),
-    "typing": None,
+    "typing": frozenset(
+        [
+            *["Any", "Callable", "ClassVar", "DefaultDict", "Deque", "Dict", "Final", "Generator"],
+            *["Generic", "Iterable", "Iterator", "List", "Literal", "Mapping", "NamedTuple"],
+            *["NoReturn", "Optional", "Protocol", "Self", "Sequence", "Set", "TYPE_CHECKING"],
+            *["Tuple", "Type", "TypeAlias", "TypeVar", "Union", "cast", "overload"],
+        ]
+    ),
 }
 """The same for an answer that runs on the host."""
 
@@ -202,9 +210,36 @@ FRAMES = frozenset(
         *["sys", "os", "builtins", "inspect", "importlib", "subprocess", "gc", "ctypes", "posix"],
         *["modules", "settrace", "setprofile", "runstring", "testing", "_private", "_core"],
         *["backend", "_backend", "crossings", "storage", "ag_await", "gi_yieldfrom", "cr_await"],
+        *["py_func", "stride_tricks", "as_strided", "cffi", "capsule"],
     ]
 )
 """Attributes that lead out of the answer: to frames, modules, files, foreign code, the records."""
+
+OF_ITS_OWN = frozenset(
+    [
+        *["core", "lib", "resize", "setflags"],  # NumPy's insides; memory freed under another array
+        *["events", "finish", "log", "opened"],  # what the judge writes down, and says when
+        *["handle", "span"],
+    ]
+)
+"""Attributes that an answer may read of its own objects only, as those with one underscore."""
+
+METHODS = frozenset(
+    f"__{name}__"
+    for name in [
+        *["init", "post_init", "del", "enter", "exit", "call", "repr", "str", "format", "hash"],
+        *["eq", "ne", "lt", "le", "gt", "ge", "bool", "int", "float", "index", "abs", "round"],
+        *["len", "iter", "next", "reversed", "contains", "getitem", "setitem", "delitem"],
+        *["neg", "pos", "invert", "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul"],
+        *["imul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "ior"],
+        *["missing", "ror", "xor", "ixor"],
+    ]
+)
+"""Methods with two underscores that an answer's class may have.
+
+None through which NumPy would take an address (`__array_interface__`), nor one that answers for
+every name.
+"""
 
 
 def imports(*, host: bool) -> dict[str, frozenset[str] | None]:
@@ -219,7 +254,7 @@ def may_import(module: str, name: str | None, *, host: bool) -> bool:
         return False
     names = table[module]
     if name is None or names is None:
-        return name is None or (not name.startswith("_") and name not in FRAMES)
+        return name is None or not (name.startswith("_") or name in FRAMES | OF_ITS_OWN)
     return name in names
 
 

@@ -23,6 +23,14 @@ SETUP = {
 }
 """What the setup cells of the notebooks bind."""
 
+OPTIONS = frozenset(
+    [
+        *["boundscheck", "cache", "debug", "device", "error_model", "fastmath", "inline"],
+        *["lineinfo", "max_registers", "nogil", "nopython", "opt", "parallel"],
+    ]
+)
+"""What a jit is told by name and does not evaluate."""
+
 ELSEWHERE = "?"  # the origin of a name that the cell binds itself
 
 
@@ -36,6 +44,51 @@ def foreign_call(tree: ast.Module) -> ast.expr | None:
         if called not in JITS if is_decorator else not is_type:
             return node
     return None
+
+
+def foreign_signature(tree: ast.Module) -> ast.expr | None:
+    """Return the first argument of a jit that Numba would evaluate and that is no type.
+
+    A signature may be a text, which Numba runs. One that stands in the decorator is read there; a
+    name, or a text put together, could hold anything.
+    """
+    origins = _origins(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            if not isinstance(decorator, ast.Call) or not _is_jit(decorator.func):
+                continue
+            named = (each.value for each in decorator.keywords if each.arg not in OPTIONS)
+            for argument in (*decorator.args, *named):
+                if not _is_signature(argument, origins):
+                    return argument
+    return None
+
+
+def _is_jit(node: ast.expr) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return str(name) in {"jit", "njit"}
+
+
+def _is_signature(node: ast.expr, origins: dict[str, str]) -> bool:
+    """Whether an expression is made of types, numbers and whole texts alone."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name() | ast.Attribute():
+            module, _, name = _resolved(node, origins).rpartition(".")
+            return module in TYPES_OF and name in allowed.NUMBERS
+        case ast.Subscript(value=value, slice=index):
+            return _is_signature(value, origins) and all(
+                isinstance(each, (ast.Slice, ast.Tuple, ast.Constant, ast.Load))
+                for each in ast.walk(index)
+            )
+        case ast.Call(func=function, args=parts, keywords=[]):
+            return all(_is_signature(each, origins) for each in (function, *parts))
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(_is_signature(each, origins) for each in parts)
+    return False
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:

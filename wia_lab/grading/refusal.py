@@ -11,7 +11,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from wia_lab.grading import allowed, origins
+from wia_lab.grading import allowed, identifiers, origins
 from wia_lab.puzzles.puzzle import Diagnosis
 
 LONGEST = 200_000  # characters of an answer
@@ -39,6 +39,7 @@ CONSTANT = (
     ast.boolop,
 )
 JITS = frozenset({"cuda.jit", "numba.cuda.jit", "jit", "njit", "numba.njit", "numba.jit"})
+HOST_JITS = frozenset({"cuda.jit", "numba.cuda.jit", "jit"})
 MEMBERS = frozenset(
     {"staticmethod", "classmethod", "property", "dataclass", "dataclasses.dataclass"}
     | {"contextmanager", "total_ordering", "cache", "lru_cache", "functools.cache"}
@@ -82,7 +83,10 @@ def refuse(source: str, *, host: bool) -> Diagnosis | None:
         tree = parse(source)
         for statement in tree.body:
             _top_level(statement, host=host)
-        if not host:
+        _only_types_are_evaluated(tree)
+        if host:
+            _only_names_of_its_own(tree)
+        else:
             _only_types_are_called(tree)
     except Refused as fault:
         where = "" if fault.line is None else f"line {fault.line}: "
@@ -102,6 +106,23 @@ def _only_types_are_called(tree: ast.Module) -> None:
         )
 
 
+def _only_types_are_evaluated(tree: ast.Module) -> None:
+    given = origins.foreign_signature(tree)
+    if given is not None:
+        raise Refused(
+            f"{_shown(given)} is given to jit, which would evaluate it: write the signature there, "
+            "as a text or as types imported from numba, or leave it out",
+            given,
+        )
+
+
+def _only_names_of_its_own(tree: ast.Module) -> None:
+    found = identifiers.foreign(tree)
+    if found is not None:
+        node, name = found
+        raise Refused(f"{name} may not be used in an answer", node)
+
+
 def _top_level(statement: ast.stmt, *, host: bool) -> None:
     match statement:
         case ast.Import(names=names):
@@ -111,7 +132,7 @@ def _top_level(statement: ast.stmt, *, host: bool) -> None:
             for alias in names:
                 _import("." * level + (module or ""), alias.name, statement, host=host)
         case ast.FunctionDef():
-            _function(statement, JITS | MEMBERS if host else JITS, host=host)
+            _function(statement, HOST_JITS | MEMBERS if host else JITS, host=host)
         case ast.ClassDef() if host:
             _class(statement)
         case ast.Assign(targets=targets, value=value):

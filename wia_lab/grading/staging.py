@@ -25,7 +25,17 @@ PUZZLES = (
 )
 """Of the puzzles: what launches and plays answers; what these import at their top comes along."""
 
-GRADING = ("__init__", "allowed", "limits", "plain", "playing", "slices", "untouched", "worker")
+GRADING = (
+    "__init__",
+    "allowed",
+    "guards",
+    "limits",
+    "plain",
+    "playing",
+    "slices",
+    "untouched",
+    "worker",
+)
 
 
 def _with_imports(names: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,6 @@ No reference, no expected value, no hint and no notebook is in reach: their file
 from __future__ import annotations
 
 import ast
-import builtins
 import importlib
 import json
 import linecache
@@ -31,13 +30,16 @@ from wia_lab.grading.slices import needed
 from wia_lab.grading.untouched import Untouched
 
 HEADER = struct.Struct(">I")
-FILE = "<answer>"
+FILE = "<answer>"  # as in guards, which brings the simulator
 OURS = f"{os.sep}wia_lab{os.sep}"
 CALLS_BACK = f"{OURS}hal{os.sep}"
 """What calls whatever it is handed, as `hal.run_safely` does."""
 
 TEXTS = f"{CALLS_BACK}clike{os.sep}"
 """What makes functions of kernels in C."""
+
+EVALUATES = f"{OURS}cuda{os.sep}"
+"""What reads the signatures of kernels, which are texts; a decorator's were read before."""
 
 BUILDS = ("compile", "exec")
 """How `dataclass` and `NamedTuple` make the methods of a class, and `TEXTS` its functions."""
@@ -67,6 +69,7 @@ def prepare() -> None:
     for name in allowed.HOST_IMPORTS:
         importlib.import_module(name)
     from wia_lab import cuda  # noqa: PLC0415
+    from wia_lab.grading import guards, playing  # noqa: F401, PLC0415
     from wia_lab.puzzles import execute, host_judge, judging  # noqa: F401, PLC0415
     from wia_lab.simt import launch  # noqa: PLC0415
 
@@ -227,15 +230,18 @@ def all_may_read(path: Path) -> bool:
 def work(request: dict[str, Any]) -> str:
     """Run one answer on all its inputs and return the reply's text."""
     source, host = request["source"], request["kind"] == "host"
-    namespace = run_setup(request["setup"], "answer")
+    from wia_lab.grading import guards, playing  # noqa: PLC0415 - bring the simulator, there already
+
+    namespace = run_setup(request["setup"], guards.MODULE)
     lines = source.splitlines(keepends=True)
     linecache.cache[FILE] = (len(source), None, lines, FILE)
     tree = needed(ast.parse(source), [request["function"]])
-    flags = annotations_flag()
-    code = compile(tree, FILE, "exec", flags=flags, dont_inherit=True)
+    if host:
+        tree = guards.Guarded().visit(tree)
+    code = compile(tree, FILE, "exec", flags=annotations_flag(), dont_inherit=True)
     if host:
         play = run_setup(request["play"], "play")["play"]
-        namespace["__builtins__"] = guarded_builtins()
+        namespace["__builtins__"] = guards.builtins_of_an_answer()
         shared = Untouched()
         no_way_out()
     exec(code, namespace)  # noqa: S102 - only definitions and constants, in a sandbox
@@ -243,8 +249,6 @@ def work(request: dict[str, Any]) -> str:
     facts = SimpleNamespace(**request["facts"])
     facts.signature = tuple(facts.signature)
     cases = plain.decode(request["cases"])
-    from wia_lab.grading import playing  # noqa: PLC0415 - brings the simulator, there already
-
     result = (
         playing.host(facts, answer, play, cases) if host else playing.kernel(facts, answer, cases)
     )
@@ -266,70 +270,6 @@ def run_setup(source: str, name: str) -> dict[str, Any]:
     sys.modules[name] = module  # dataclasses look their module up
     exec(compile(source, f"<{name}>", "exec"), vars(module))  # noqa: S102 - the project's own text
     return vars(module)
-
-
-def guarded_builtins() -> dict[str, Any]:
-    """Return what an answer finds as built in."""
-    names = [
-        name
-        for name, value in vars(builtins).items()
-        if name in allowed.BUILTINS or (isinstance(value, type) and issubclass(value, Exception))
-    ]
-    found = {name: getattr(builtins, name) for name in names}
-    found["__build_class__"] = builtins.__build_class__
-    found["BaseException"] = BaseException
-    found["__import__"] = guarded_import
-    found["getattr"], found["hasattr"] = guarded_getattr, guarded_hasattr
-    return found
-
-
-def guarded_getattr(value: Any, name: str, *default: Any) -> Any:
-    """`getattr` for what an answer could also have written with a dot."""
-    if type(name) is not str or name.startswith("__") or name in allowed.FRAMES:
-        raise AttributeError("an answer may not read this attribute")
-    return getattr(value, name, *default)
-
-
-def guarded_hasattr(value: Any, name: str) -> bool:
-    """`hasattr`, with the same restriction."""
-    missing = object()
-    return guarded_getattr(value, name, missing) is not missing
-
-
-def guarded_import(
-    name: str,
-    _globals: Any = None,
-    _locals: Any = None,
-    fromlist: Sequence[str] = (),
-    level: int = 0,
-) -> Any:
-    """Import what an answer may import; of the standard library, its public names only."""
-    allowed_names = [n for n in fromlist or () if allowed.may_import(name, n, host=True)]
-    if (
-        level
-        or not allowed.may_import(name, None, host=True)
-        or len(allowed_names) < len(fromlist or ())
-    ):
-        raise ImportError(f"{name} may not be imported in an answer")
-    module = importlib.import_module(name)
-    for each in fromlist or ():
-        getattr(module, each)
-    whole = module if fromlist else importlib.import_module(name.partition(".")[0])
-    return whole if name.startswith(("numba", "numpy", "wia_lab")) else public(whole)
-
-
-def public(module: ModuleType) -> Any:
-    """Return the public names of a module of the standard library, and nothing behind them."""
-    table = allowed.HOST_IMPORTS[module.__name__]
-    names = table or getattr(module, "__all__", None) or vars(module)
-    shown = {
-        name: getattr(module, name)
-        for name in names
-        if not name.startswith("_") and not isinstance(getattr(module, name), ModuleType)
-    }
-    if module.__name__ == "collections":
-        shown["abc"] = public(importlib.import_module("collections.abc"))
-    return SimpleNamespace(**shown)
 
 
 REFUSED_EVENTS = [
@@ -394,7 +334,10 @@ def no_way_out() -> None:
                     return
                 if TEXTS in name and event in BUILDS:
                     return
-                if OURS in name and not (CALLS_BACK in name and event.startswith(FOR_OTHERS)):
+                is_for_it = (CALLS_BACK in name and event.startswith(FOR_OTHERS)) or (
+                    EVALUATES in name and event in BUILDS
+                )
+                if OURS in name and not is_for_it:
                     return
                 if name == FILE:
                     if event in BUILDS and frame.f_code.co_name == "<module>":

@@ -116,7 +116,7 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
     [definition, *_] = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     nodes = [node for statement in definition.body for node in ast.walk(statement)]
     is_begun = any(map(_has_effect, nodes))
-    left = next((n for n in nodes if isinstance(n, ast.Raise) and _raises_stub(n)), None)
+    left = next((n for n in nodes if isinstance(n, ast.Raise) and raises_stub(n)), None)
     if left is not None and is_begun:
         line = function.__code__.co_firstlineno + left.lineno - 1
         raise RefusedError(
@@ -174,7 +174,7 @@ def _hands_back(node: ast.Return) -> bool:
     )
 
 
-def _raises_stub(node: ast.AST) -> bool:
+def raises_stub(node: ast.AST) -> bool:
     """`raise NotImplementedError`, with or without parentheses: nbgrader's own stub."""
     if not isinstance(node, ast.Raise):
         return False

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wia_lab.puzzles.answer import raises_stub
 from wia_lab.puzzles.host_puzzle import HostPuzzle, HostRun, Reply
 from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
 
@@ -95,16 +96,9 @@ def _is_stub(answer: type) -> bool:
                 if "NotImplementedError" in names:
                     return True
                 continue
-            if any(_raises_stub(node) for node in ast.walk(tree)):
+            if any(raises_stub(node) for node in ast.walk(tree)):
                 return True
     return False
-
-
-def _raises_stub(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Raise):
-        return False
-    what = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return isinstance(what, ast.Name) and what.id == "NotImplementedError"
 
 
 def _first_line(answer: type) -> int | None:
@@ -150,7 +144,10 @@ def call(function: Callable[..., Any], *args: Any, file: str | None = None) -> R
         line = _raised_on(error, mine)
         return Reply(error=type(error).__name__, text=str(error), line=line, lines=watch.lines)
     finally:
+        is_watched = sys.gettrace() == watch.enter
         sys.settrace(outer)
+    if not is_watched:  # Python stops counting where counting fails, as at the limit of recursion
+        return Reply(error=UNENDING, line=watch.line, lines=watch.lines)
     return Reply(value=value, lines=watch.lines)
 
 

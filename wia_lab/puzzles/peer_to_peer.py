@@ -8,6 +8,7 @@ for device memory, which has none.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, Step
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MEASURED = 1 << 14  # elements of the measured script: 64 KiB
+MOST_FIRST = 1 << 20  # so that nine reads of it add up to an int32
 TOPOLOGIES = (
     "2xH100-nvlink",
     "2xT4-pcie-2numa",
@@ -31,7 +33,19 @@ TOPOLOGIES = (
 
 
 def cases(rng: np.random.Generator) -> list[HostCase]:
-    """A topology for each mistake, then random ones, then eight devices, measured."""
+    """A topology for each mistake, then random ones, then eight devices, measured.
+
+    The data begins with a number that nobody knows: who has not read it cannot write it.
+    """
+    scripts = _scripts(rng)
+    firsts = rng.integers(MOST_FIRST, size=len(scripts))
+    return [
+        replace(case, options={**case.options, "first": int(first)})
+        for case, first in zip(scripts, firsts, strict=True)
+    ]
+
+
+def _scripts(rng: np.random.Generator) -> list[HostCase]:
     return [
         _case("one device that shares with itself", "1xH100", _share(0, 0, 3)),
         _case("two H100 joined by NVLink, read once", "2xH100-nvlink", _share(0, 1)),

@@ -24,7 +24,7 @@ def diagnose(run: HostRun) -> Wrong:
         zip(run.case.steps, run.replies[1:], run.facts["steps"], strict=False), 1
     ):
         _, key = reads_and_key(step)
-        values = numbers(number, run.case.options.get("elements", ELEMENTS))
+        values = numbers(number, run.case.options)
         found = (
             _raised(run, step, reply, facts)
             or _step(run, step, facts)

@@ -130,10 +130,11 @@ class Stage:
         self._data: dict[Any, Buffer] = {}
         self._made = 0
 
-    def produce(self, owner: int, elements: int, key: Any) -> tuple[Buffer, Event, Any]:
+    def produce(self, owner: int, options: Any, key: Any) -> tuple[Buffer, Event, Any]:
         """Data that a kernel of `owner` still writes, the event after it, and the values."""
         self._made += 1
-        values = numbers(self._made, elements)
+        values = numbers(self._made, options)
+        elements = values.size
         context = self.contexts[owner]
         data = self._data.get(key)
         if data is None:
@@ -189,9 +190,10 @@ class Stage:
 _NOWHERE: Any = ""
 
 
-def numbers(call: int, elements: int) -> np.ndarray[Any, Any]:
-    """The data of a script's call, counted from 1: int32."""
-    return np.arange(elements, dtype=np.int32) * 3 + 1000 * call
+def numbers(call: int, options: Any) -> np.ndarray[Any, Any]:
+    """The data of a script's call, counted from 1: int32, from the script's `first` on."""
+    elements = options.get("elements", ELEMENTS)
+    return np.arange(elements, dtype=np.int32) * 3 + (1000 * call + options.get("first", 0))
 
 
 def _fill(data: Any, values: Any) -> None:
@@ -231,11 +233,10 @@ def perform(answer: type, case: HostCase) -> tuple[HostRun, Stage]:
 
 def _step(stage: Stage, reader: Any, step: Any, options: Any, file: str) -> tuple[Reply, Facts]:
     verb, owner, at, *_ = step
-    elements = options.get("elements", ELEMENTS)
     reads, key = reads_and_key(step)
     backend, facts = stage.backend, Facts()
     backend.crossings, backend.races = facts.crossings, facts.races
-    data, ready, values = stage.produce(owner, elements, object() if key is None else key)
+    data, ready, values = stage.produce(owner, options, object() if key is None else key)
     peers = [set(context.peers) for context in stage.contexts]
     facts.direct = (backend.can_access_peer(at, owner), backend.can_access_peer(owner, at))
     stream = stage.contexts[at].create_stream()

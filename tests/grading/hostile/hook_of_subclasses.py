@@ -1,5 +1,5 @@
 # puzzle: buddy-allocator
-# status: graded
+# status: refused
 class P:
     def __init_subclass__(cls):
         cls.alloc = lambda self, size: 0
