@@ -152,15 +152,25 @@ class TestNames:
     """Whose file is whose, and when it came."""
 
     def test_numbers_that_belong_to_names(self, tmp_path):
-        """smith-1 and smith-2 are two students; `ada-1` beside `ada` is her second file."""
-        for name in ("smith-1", "smith-2", "ada", "ada-1", "bo (1)"):
+        """smith-1 and smith-2 are two students, ada and ada-1 too; `bo (1)` is a copy of bo's."""
+        for name in ("smith-1", "smith-2", "ada", "ada-1", "bo", "bo (1)"):
             (tmp_path / f"{name}.ipynb").write_text("{}")
         assert [each.student for each in layouts.collect(tmp_path)] == [
             "ada",
+            "ada-1",
             "bo",
             "smith-1",
             "smith-2",
         ]
+
+    def test_names_alike_have_a_row_each(self, made, tmp_path):
+        """One wrote the solution, the other a wrong answer: each gets what is hers."""
+        for name, source in (("ada", None), ("ada-1", "def square(out, a):\n    pass\n")):
+            path = made.put(tmp_path / "made" / name, "start", source)
+            (tmp_path / "in").mkdir(exist_ok=True)
+            path.rename(tmp_path / "in" / f"{name}.ipynb")
+        rows = made.grade(tmp_path / "in", tmp_path / "out", course=made.course("start"))
+        assert [(row["student"], row["total"]) for row in rows] == [("ada", 2), ("ada-1", 0)]
 
     def test_a_time_sent_along_makes_nothing_earlier(self, tmp_path):
         """The latest of a folder's times counts."""

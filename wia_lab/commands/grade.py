@@ -65,7 +65,7 @@ def grade(
     """
     from wia_lab.grading import cluster, pool, verdicts
     from wia_lab.grading.course import Course, default_course, read_course
-    from wia_lab.grading.grade import Plan, grade_class, read_roster, settle_seed
+    from wia_lab.grading.grade import AS_ROOT, Plan, grade_class, read_roster, settle_seed
     from wia_lab.grading.layouts import collect
     from wia_lab.grading.limits import Limits
     from wia_lab.workbook import catalogue
@@ -113,6 +113,12 @@ def grade(
         if row["status"] != "graded" or row["findings"]:
             said = "; ".join(row["findings"])
             click.echo(f"{row['student']}: {row['status']}{': ' if said else ''}{said}")
+    if any(row["sandbox"].endswith(AS_ROOT) for row in rows):
+        click.echo(
+            "wia-lab: answers ran as root inside the sandbox, as other users may not read "
+            f"{sys.prefix}: open that folder to them, or grade as an ordinary user",
+            err=True,
+        )
     students = "1 student" if len(rows) == 1 else f"{len(rows)} students"
     click.echo(f"{students} graded with seed {plan.seed}: {out / 'gradebook.csv'}")
     return 0

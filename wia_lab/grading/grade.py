@@ -29,6 +29,9 @@ ABOUT = "grading.json"
 TIMES = "times"
 """The one folder of results that differs from run to run."""
 
+AS_ROOT = ", as root"
+"""What is added to a row's sandbox where its answers had root's rights in there."""
+
 ORDER = ("grader_error", "crashed", "timeout", "refused", "unreadable")
 
 
@@ -122,7 +125,8 @@ def tasks_of(
     """Read one student after the other; yield what has to be judged, save what has not."""
     for each in handed:
         record, sources = begin(plan, each)
-        old = records.load(plan.out, each.student).get("puzzles", {})
+        before = records.load(plan.out, each.student)
+        old = before.get("puzzles", {})
         fresh: dict[str, str] = {}
         for name, source in sources.items():
             key = records.key_of(
@@ -140,6 +144,7 @@ def tasks_of(
             usable = records.is_verdict(kept) and kept["key"] == key
             if usable and each.student not in plan.regrade:
                 record["puzzles"][name] = kept
+                record["sandbox"] = before.get("sandbox", plan.confinement)
             else:
                 fresh[name] = source
         record["sources"] = sources
@@ -194,6 +199,8 @@ def begin(plan: Plan, handed: Handed) -> tuple[dict[str, Any], dict[str, str]]:
 def finish(plan: Plan, record: dict[str, Any], result: dict[str, Any]) -> None:
     """Join what was judged now with what was kept, and write the record."""
     keys = record.pop("keys")
+    if result.get("as_root"):
+        record["sandbox"] = f"{plan.confinement}{AS_ROOT}"
     for name, judged in result["puzzles"].items():
         record["puzzles"][name] = {**judged, "key": keys[name]}
     order = list(plan.course.puzzles)

@@ -42,16 +42,14 @@ def collect(folder: Path) -> list[Handed]:
     if not folder.is_dir():
         raise CannotRun(f"{folder} is no folder of submissions: name one with a file a student")
     found: dict[str, Handed] = {}
-    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    stems = {Path(entry.name).stem.removesuffix(".wia-lab") for entry in entries}
-    for entry in entries:
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.name.startswith(".") or entry.name in STRAY:
             continue
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
             _folder(path, found)
         elif entry.is_symlink() or path.suffix.lower() in ENDINGS:
-            _file(path, found, stems)
+            _file(path, found)
     if not found:
         raise CannotRun(f"{folder} holds no submission: one folder or one .ipynb file a student")
     return [found[name] for name in sorted(found)]
@@ -90,10 +88,10 @@ def _take(handed: Handed, path: Path, top: Path) -> None:
         handed.findings.append(f"{name} lies beside the notebooks; it was not used")
 
 
-def _file(path: Path, found: dict[str, Handed], stems: set[str]) -> None:
+def _file(path: Path, found: dict[str, Handed]) -> None:
     """Take a file at the top: an export's long name, or the student's name.
 
-    `smith-2` is a second file of `smith` only where there is a first: else it is who it says.
+    `smith (2)` is a browser's second file of `smith`; `smith-2` is who it says.
     """
     if moodle := MOODLE.fullmatch(path.name):
         handed, number = _of(found, f"{moodle['name']}_{moodle['id']}"), 0
@@ -103,9 +101,7 @@ def _file(path: Path, found: dict[str, Handed], stems: set[str]) -> None:
         number = int(canvas["number"])
     else:
         stem = path.stem.removesuffix(".wia-lab")
-        student, number = copy_of(stem)
-        if student not in stems and not stem.endswith(")"):
-            student, number = stem, 0
+        student, number = copy_of(stem) if stem.endswith(")") else (stem, 0)
         handed = _of(found, student)
     handed.files.append((path, number))
 

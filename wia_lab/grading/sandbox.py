@@ -141,6 +141,7 @@ class Worker:
         self.process: subprocess.Popen[bytes] | None = None
         self.scratch: str | None = None
         self.starts = 0
+        self.as_root = False  # known once it has started
 
     def __enter__(self) -> Self:
         return self
@@ -185,10 +186,11 @@ class Worker:
             start_new_session=True,
         )
         try:
-            self._receive(SECONDS_TO_START, 1 << 16)
+            said = self._receive(SECONDS_TO_START, 1 << 16)
         except WorkerDied as error:
             self.close()
             raise CannotRun(f"no worker can be started in {self.confinement}: {error}") from error
+        self.as_root = said.get("as_root") is True
 
     def ask(self, request: dict[str, Any], seconds: float, most: int) -> dict[str, Any]:
         """Send one request and return the reply; `seconds` and `most` bytes are the answer's.

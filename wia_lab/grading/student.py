@@ -27,7 +27,7 @@ def grade_student(task: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
         `student`; `puzzles`, of each its status, entries (name, passed, text), diagnosis, notes
-        and seed; `nbval`; `times`, in seconds.
+        and seed; `nbval`; `times`, in seconds; `as_root`, whether the answers ran as root.
     """
     try:
         return _grade(task)
@@ -71,6 +71,7 @@ def _grade(task: dict[str, Any]) -> dict[str, Any]:
             except Exception as error:  # a defect in one puzzle's own judge
                 results[puzzle.id] = broken(f"{type(error).__name__}: {error}"[:300])
             times[puzzle.id] = round(time.monotonic() - start, 3)
+        as_root = worker.as_root
     results = {puzzle.id: results[puzzle.id] for puzzle in sorted(puzzles, key=lambda p: p.number)}
     times["worker"] = round(time.monotonic() - begun, 3)
     confirmation: dict[str, Any] = {"ran": None}
@@ -83,6 +84,7 @@ def _grade(task: dict[str, Any]) -> dict[str, Any]:
         "puzzles": results,
         "nbval": confirmation,
         "times": times,
+        "as_root": as_root,
     }
 
 
