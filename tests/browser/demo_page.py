@@ -23,7 +23,9 @@ IS = f"text => document.querySelector('{TWIN}')?.textContent === text"
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
 READY = f"""() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady
   && {KERNEL}?.connectionStatus === "connected" && {KERNEL}.status === "idle" """
-DONE = f"() => {KERNEL}._futures.size === 0"  # the kernel has told the end of all it was sent
+# The kernel has told the end of all that the widgets sent
+DONE = f"""() => [...{KERNEL}._futures.values()].every(
+  each => each.msg.header.msg_type !== "comm_msg")"""
 
 # On failure: what the page shows, and what the kernel says of the same widgets
 EVIDENCE = f"""async asked => {{

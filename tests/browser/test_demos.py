@@ -85,7 +85,7 @@ def bank_explorer(text, stride, padding, width):
 def tile_stepper(text, step, tiles, block):
     """One block of a product between two barriers."""
     found = phases.phases(product(typed(text, TILE=8)["tiled"], 8 * tiles), block=block)
-    return phases.phase_map(found, step, block=block)
+    return phases.phase_map(found, step - 1, block=block)
 
 
 def roofline(text, size, device):
@@ -98,7 +98,7 @@ def step_debugger(text, step, chosen):
     """The walk of a warp that counts Collatz's steps."""
     kernel = typed(text)["steps_to_one"]
     report = simulate(kernel, 1, 32, np.zeros(32, np.int64), np.arange(1, 33))
-    return steps.step_map(report, report.step(0, 0, limit=2000), step, tuple(chosen))
+    return steps.step_map(report, report.step(0, 0, limit=2000), step - 1, tuple(chosen))
 
 
 def heap_stepper(text, event, trace, allocator):
@@ -225,7 +225,7 @@ def walk(page, own):
     line = next(iter(own.controls.values()))
     for name, by in (("back", -1), ("back", -1), ("forward", 1)):
         page.button(name)
-        line.value = max(line.value + by, 0)
+        line.value = max(line.value + by, line.min)
         page.shows(fresh(page.name, own))
         assert page.at(line) == line.value
 

@@ -92,10 +92,9 @@ class BankMap(Picture):
                         x + cell / 2, y + row - 8, name, size=13, anchor="middle", black=True
                     )
         y = below + 36 + max(deepest * row, 30) + 22
-        legend = (
-            "32 banks; below each, the words that it delivers in turn, with the lane that "
-            "asks, or ×n for n lanes at once"
-        )
+        legend = "32 banks; below each, the words that it delivers in turn"
+        if row > 15:
+            legend += ", with the lane that asks, or ×n for n lanes at once"
         canvas.text(EDGE, y, shortened(legend, 130), size=15)
         return canvas.render(str(self).splitlines()[0])
 

@@ -58,8 +58,9 @@ class EngineRows(Picture):
     def headline(self) -> str:
         """The figures in one line."""
         hazards = f"{len(self.hazards)} hazard{'s' if len(self.hazards) != 1 else ''}"
-        streams = len({bar.stream for bar in self.bars})
-        return f"{self.total / 1e3:,.1f} µs in all, {streams} streams, {hazards}"
+        count = len({bar.stream for bar in self.bars})
+        streams = f"{count} stream{'s' if count != 1 else ''}"
+        return f"{self.total / 1e3:,.1f} µs in all, {streams}, {hazards}"
 
     def __str__(self) -> str:
         rows = [f"stream timeline: {self.headline()}"]

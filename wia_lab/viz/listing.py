@@ -76,13 +76,19 @@ class Listing(Picture):
         titles = ["", "", *self.columns, "active lanes"]
         head = "".join(f"<th>{escape(title)}</th>" for title in titles)
         rows = [
-            f'<tr><td>{line.number}</td><td class="t">{escape(shortened(line.text, 100))}</td>'
+            f"<tr><td>{line.number}</td>{_source(line.text)}"
             + "".join(_bar(count, top) for count, top in zip(line.counts, most, strict=True))
             + f"<td>{f'{line.lanes:.1f}' if line.lanes else ''}</td></tr>"
             for line in self.lines
         ]
         rest = f"<p>{self._rest()}</p>" if self.left_out else ""
-        return f"<table><tr>{head}</tr>{''.join(rows)}</table>{rest}"
+        table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+        return f'<div style="overflow-x:auto">{table}</div>{rest}'
+
+
+def _source(text: str) -> str:
+    """A line's cell, narrow enough for the counts of every column beside it."""
+    return f'<td class="t" style="max-width:34em">{escape(shortened(text, 100))}</td>'
 
 
 def _bar(count: int, top: int) -> str:

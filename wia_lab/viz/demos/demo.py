@@ -208,9 +208,9 @@ def choice(options: Any, value: Any, name: str) -> widgets.Dropdown:
     )
 
 
-def stepper(high: int, value: int, name: str) -> tuple[widgets.IntSlider, widgets.HBox]:
+def stepper(low: int, high: int, value: int, name: str) -> tuple[widgets.IntSlider, widgets.HBox]:
     """A slider with buttons that go one step back and forward; the slider, and both together."""
-    line = slider(0, high, value, name)
+    line = slider(low, high, value, name)
     back = widgets.Button(description="back", icon="step-backward", layout={"width": "90px"})
     forward = widgets.Button(description="forward", icon="step-forward", layout={"width": "100px"})
 

@@ -81,7 +81,7 @@ class TileStepper(Demo):
 
     def __init__(self) -> None:
         self._known: tuple[Any, Any] = (None, None)
-        step, row = stepper(MOST_STEPS, 2, "step")
+        step, row = stepper(1, MOST_STEPS, 3, "step")
         controls = {
             "step": step,
             "tiles": slider(2, 4, 3, "tiles along K"),
@@ -98,8 +98,8 @@ class TileStepper(Demo):
             report = simulated(kernel, (tiles, tiles), (TILE, TILE), *matrices(tiles * TILE))
             self._known = (key, phases(report, block=block))
         found = self._known[1]
-        self.controls["step"].max = len(found) - 1
-        return phase_map(found, values["step"], block=block)
+        self.controls["step"].max = len(found)
+        return phase_map(found, values["step"] - 1, block=block)
 
 
 class RooflineDemo(Demo):
@@ -145,7 +145,7 @@ class WarpDebugger(Demo):
     def __init__(self, report: Report | None = None) -> None:
         self._given = report
         self._known: tuple[Any, Any, Any] = (None, None, None)
-        step, row = stepper(MOST_STEPS, 0 if report else 30, "step")
+        step, row = stepper(1, MOST_STEPS, 1 if report else 31, "step")
         chosen = widgets.SelectMultiple(
             options=[], description=f"variables (≤ {MOST_VARIABLES})", rows=4, style=WORDS
         )
@@ -169,8 +169,8 @@ class WarpDebugger(Demo):
         if list(chosen.options) != names:
             chosen.options = names
             chosen.value = names[:3]
-        self.controls["step"].max = max(len(walk) - 1, 0)
-        return step_map(report, walk, values["step"], tuple(chosen.value))
+        self.controls["step"].max = max(len(walk), 1)
+        return step_map(report, walk, values["step"] - 1, tuple(chosen.value))
 
     def _simulated(self) -> Report:
         a, out = np.arange(1, 33), np.zeros(32, np.int64)

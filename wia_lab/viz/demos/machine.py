@@ -134,7 +134,7 @@ class HeapStepper(Demo):
 
     def __init__(self) -> None:
         self._known: tuple[Any, Any] = (None, None)
-        step, row = stepper(10**6, 2000, "event")  # the trace says how many there are
+        step, row = stepper(0, 10**6, 2000, "event")  # the trace says how many there are
         names = ["first_fit", "best_fit", "buddy", "pool"]
         controls = {
             "event": step,
