@@ -29,7 +29,7 @@ RUNS = 7
 
 
 @cuda.jit
-def nothing(a, b, c, n):
+def nothing(a, b, c, n):  # noqa: ANN001, ANN201 - a kernel's types come from its launch
     """Three arrays and a number, and no work."""
 
 

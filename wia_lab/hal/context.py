@@ -61,6 +61,10 @@ class Context(Owner):
         Those that are open.
     peers : set of int
         Devices whose memory its kernels were let reach.
+    generation : int
+        How often something of it was closed, or its device lost.
+    process : int
+        Number of the process that made it.
     profiler : Profiler or None
         Of a context made with `profiling`; `with context.profiler` watches that stretch alone.
     """
@@ -75,7 +79,8 @@ class Context(Owner):
         self.pools: list[MemoryPool] = []
         self._timeout = self.config.timeout
         self.is_closed = False
-        self._process = os.getpid()
+        self.process = os.getpid()
+        self.generation = 0
         self._made = 0
         self.memory_peak = 0
         self._check_free_for(self.config)
@@ -262,6 +267,7 @@ class Context(Owner):
             return self.backend.synchronize(handle, None if timeout == math.inf else timeout)
         except DeviceLost as error:
             self.device.lost = error
+            self.generation += 1
             raise
 
     def settle(self) -> None:
@@ -270,6 +276,7 @@ class Context(Owner):
             self.wait_for(stream.handle, None)
 
     def _give_back(self, number: int) -> None:
+        self.generation += 1
         held = self._buffers.pop(number)
         if held.pool is not None and held.block is not None:
             held.pool.give_back(held.block)
@@ -361,6 +368,7 @@ class Context(Owner):
         for pool in list(self.pools):
             pool.abandon()
         self._buffers.clear()
+        self.generation += 1
         self.device.contexts.remove(self)
         self.is_closed = True
 
@@ -368,9 +376,9 @@ class Context(Owner):
         """Refuse a context that was closed, or made by another process."""
         if self.is_closed:
             raise Closed(f"{self!r} was used: make another with Context(device)")
-        if os.getpid() != self._process:
+        if os.getpid() != self.process:
             raise Closed(
-                f"{self!r} was made by process {self._process} and used by {os.getpid()}: make one "
+                f"{self!r} was made by process {self.process} and used by {os.getpid()}: make one "
                 "in each process"
             )
         if self.device.lost is not None:

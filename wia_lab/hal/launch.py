@@ -116,13 +116,17 @@ def launch_kernel_async(
 
     The arguments are checked now; hazards are told where the host waits.
     """
+    is_stream = isinstance(stream, Stream)
+    is_config = isinstance(config, LaunchConfig)
+    if is_stream and is_config and stream.prepared.run(kernel, config, arguments):
+        return
     _check_kernel(kernel, config)
-    if not isinstance(stream, Stream):
+    if not is_stream:
         raise InvalidValue(
             f"{kernel.name}: stream is {stream!r}: give one that context.create_stream() made"
         )
     bound = _bound(kernel, arguments)
-    stream.launch(
+    launched = stream.launch(
         KernelLaunch(
             kernel.compiled,
             kernel.name,
@@ -132,6 +136,8 @@ def launch_kernel_async(
             bound,
         )
     )
+    if launched is not None:
+        stream.prepared.keep(kernel, config, arguments, *launched, (Tensor, Buffer))
 
 
 def _check_kernel(kernel: object, config: object) -> None:

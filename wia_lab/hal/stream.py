@@ -28,10 +28,12 @@ from wia_lab.hal.errors import (
     NotReady,
     TimedOut,
 )
+from wia_lab.hal.prepared import Prepared
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from wia_lab.hal.backends.base import Launched
     from wia_lab.hal.context import Context
     from wia_lab.hal.ops.operation import Operation
 
@@ -63,6 +65,7 @@ class Stream:
         )
         self.name: str = self.handle.name
         self.is_closed = False
+        self.prepared = Prepared(context)
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.context.device!r}{', closed' * self.is_closed}>"
@@ -151,8 +154,10 @@ class Stream:
         )
         self._backend.call(self.handle, self.context.device.number, call, caller_site())
 
-    def launch(self, launch: KernelLaunch) -> None:
+    def launch(self, launch: KernelLaunch) -> Launched | None:
         """Run a kernel whose arguments were checked; see `launch_kernel_async`.
+
+        Returns how to make the same launch again, where that saves anything.
 
         Raises
         ------
@@ -167,7 +172,7 @@ class Stream:
             each if each.layout is None else replace(each, value=self._reached(each.value))
             for each in launch.arguments
         ]
-        self._backend.launch(
+        return self._backend.launch(
             self.handle,
             self.context.device.number,
             replace(launch, arguments=arguments),
@@ -257,6 +262,7 @@ class Stream:
         """Take no more work; what was submitted is still done."""
         if not self.is_closed:
             self.is_closed = True
+            self.context.generation += 1
             self._backend.destroy_stream(self.handle)
             self.context.streams.remove(self)
 

@@ -218,6 +218,7 @@ class Tensor:
         if len(self._family) == 1:
             self._buffer.close()
         self._family.discard(self)
+        self.context.generation += 1
         self.released_at = caller_site()
 
     def check_open(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,6 +68,13 @@ class KernelLaunch:
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: Sequence[Argument]
+
+
+class Launched(NamedTuple):
+    """A launch that can be made again: `run` takes the arguments as the back end bound them."""
+
+    run: Callable[[Sequence[Any]], None]
+    arguments: list[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +158,11 @@ class Backend(Protocol):
     def call(self, stream: Any, device: int, call: Call, site: Site) -> None:
         """Call a function on the stream's turn."""
 
-    def launch(self, stream: Any, device: int, launch: KernelLaunch, site: Site) -> None:
-        """Launch a kernel on the stream's turn; refuse at once what the device would refuse."""
+    def launch(self, stream: Any, device: int, launch: KernelLaunch, site: Site) -> Launched | None:
+        """Launch a kernel on the stream's turn; refuse at once what the device would refuse.
+
+        Returns how to make the same launch again, where that costs less than a new one.
+        """
 
     def operate(
         self,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.cuda import choice
 from wia_lab.hal.backends import hardware_calls, hardware_memory, hardware_sheet
-from wia_lab.hal.backends.base import Span
+from wia_lab.hal.backends.base import Launched, Span
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
 from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream, Watch
@@ -285,14 +285,24 @@ class HardwareBackend:
         with self.driver.on(device), self._watched(stream, "kernel", call.name):
             hardware_calls.submit(self.driver, stream, call)
 
-    def launch(self, stream: HardwareStream, device: int, launch: KernelLaunch, site: Site) -> None:
+    def launch(
+        self, stream: HardwareStream, device: int, launch: KernelLaunch, site: Site
+    ) -> Launched:
         """By numba-cuda; the device reports what a kernel does wrong where the host waits."""
         del site
-        if device in self._watches:
-            with self._watched(stream, "kernel", launch.name):
-                self._launcher.launch(stream, device, launch)
-            return
-        self._launcher.launch(stream, device, launch)
+        configured, arguments = self._launcher.bound(stream, device, launch)
+        current, own = self.driver.api.cuCtxGetCurrent, int(self.driver.context(device))
+        watches = self._watches
+
+        def run(given: Sequence[Any]) -> None:
+            if not watches and int(current()[1]) == own:
+                configured(given)
+                return
+            with self.driver.on(device), self._watched(stream, "kernel", launch.name):
+                configured(given)
+
+        run(arguments)
+        return Launched(run, arguments)
 
     def operate(
         self,

@@ -36,8 +36,10 @@ class Launcher:
         self._kernels: dict[int, Any] = {}  # those that were launched, for `forget`
         self._constants: dict[tuple[int, bytes, str], Any] = {}
 
-    def launch(self, stream: HardwareStream, device: int, launch: KernelLaunch) -> None:
-        """Launch over views of the arguments.
+    def bound(
+        self, stream: HardwareStream, device: int, launch: KernelLaunch
+    ) -> tuple[Callable[[Sequence[Any]], None], list[Any]]:
+        """A function that launches, in the device's context, and the arguments as it takes them.
 
         Raises
         ------
@@ -54,9 +56,10 @@ class Launcher:
             for each in launch.arguments
         ]
         with self._driver.on(device):
-            self._run(
-                launch.kernel, launch.grid, launch.block, stream, launch.shared_bytes, arguments
+            run = self._configured(
+                launch.kernel, launch.grid, launch.block, stream, launch.shared_bytes
             )
+        return run, arguments
 
     def operate(
         self,
@@ -76,7 +79,7 @@ class Launcher:
         ]
         with self._driver.on(device), _Room(self, stream, device) as room:
             for each in plan(operation, operands[:-1], operands[-1], room):
-                self._run(each.kernel, each.grid, each.block, stream, 0, each.arguments)
+                self._configured(each.kernel, each.grid, each.block, stream, 0)(each.arguments)
 
     def view(self, span: Span, layout: Layout) -> Any:
         """An array of numba-cuda over a span, made once for each place and layout."""
@@ -105,20 +108,20 @@ class Launcher:
         self._kernels.clear()
         self._constants.clear()
 
-    def _run(
-        self,
-        kernel: Any,
-        grid: Any,
-        block: Any,
-        stream: HardwareStream,
-        shared_bytes: int,
-        arguments: Sequence[Any],
-    ) -> None:
+    def _configured(
+        self, kernel: Any, grid: Any, block: Any, stream: HardwareStream, shared_bytes: int
+    ) -> Callable[[Sequence[Any]], None]:
         self._kernels.setdefault(id(kernel), kernel)
-        try:
-            kernel.hardware[grid, block, stream.numba, shared_bytes](*arguments)
-        except choice.numba_cuda().cudadrv.driver.CudaAPIError as error:
-            raise self._driver.failure(int(error.code), f"launch of {kernel.name}") from error
+        configured = kernel.hardware[grid, block, stream.numba, shared_bytes]
+        refused = choice.numba_cuda().cudadrv.driver.CudaAPIError
+
+        def run(arguments: Sequence[Any]) -> None:
+            try:
+                configured(*arguments)
+            except refused as error:
+                raise self._driver.failure(int(error.code), f"launch of {kernel.name}") from error
+
+        return run
 
     def _check(self, launch: KernelLaunch, device: int) -> None:
         sheet = self._sheet(device)
