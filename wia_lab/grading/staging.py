@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import atexit
+import compileall
 import shutil
 import tempfile
 from functools import cache
@@ -75,5 +76,6 @@ def staged() -> Path:
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
+    compileall.compile_dir(folder, quiet=2)  # once, and not anew by each worker
     folder.chmod(0o755)
     return folder
