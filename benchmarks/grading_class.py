@@ -64,9 +64,8 @@ def answers_of(puzzle: str) -> list[tuple[str, bool]]:
         cells = json.loads((ROOT / folder / f"{record.stem}.ipynb").read_text())["cells"]
         source = next("".join(each["source"]) for each in cells if each["id"] == "answer")
         found.append((source, is_right))
-    for path in sorted((ROOT / "tests" / "mutants" / puzzle).rglob("*.py")):
-        found.append((path.read_text(), read_promise(path).passes))
-    return found
+    wrong = sorted((ROOT / "tests" / "mutants" / puzzle).rglob("*.py"))
+    return found + [(path.read_text(), read_promise(path).passes) for path in wrong]
 
 
 def grade(
