@@ -18,12 +18,13 @@ from wia_lab.hal import (
     Machine,
     OutOfMemory,
 )
-from wia_lab.hal.backends.virtual import Storage, VirtualBackend
+from wia_lab.hal.backends.virtual import VirtualBackend
 from wia_lab.puzzles.host_judge import call
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 
 if TYPE_CHECKING:
     from wia_lab.hal import Capabilities, MemoryKind, Stream
+    from wia_lab.hal.backends.virtual_storage import Storage
 
 GIB, MIB = 1 << 30, 1 << 20
 NONE_FITS = ("LookupError", "UnknownDevice")

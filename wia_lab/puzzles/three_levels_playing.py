@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import wia_lab.hal as wia
-from wia_lab.hal.backends.virtual import Storage, VirtualBackend
+from wia_lab.hal.backends.virtual import VirtualBackend
 from wia_lab.puzzles.host_judge import call
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 from wia_lab.timeline import Site
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wia_lab.hal.backends.base import Call, KernelLaunch, Span
+    from wia_lab.hal.backends.virtual_storage import Storage
     from wia_lab.hal.ops.operation import Operation
 
 LEVELS = ("simple", "configured", "own")

@@ -7,20 +7,26 @@ as hazards are (`WIA_LAB_HAZARDS`), where the host waits or touches memory. New 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wia_lab.cuda import policy
-from wia_lab.errors import WiaLabError
 from wia_lab.hal.backends.base import Call, Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
 from wia_lab.hal.backends.virtual_launch import VirtualLaunch
-from wia_lab.hal.checks import checked
-from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
-from wia_lab.hal.errors import HalError, InvalidValue
+from wia_lab.hal.backends.virtual_sheet import info_of
+from wia_lab.hal.backends.virtual_storage import (
+    Storage,
+    array_of,
+    machine_of,
+    pages_of,
+    place_of,
+    region_of,
+    regions_of,
+)
+from wia_lab.hal.device import Capabilities
 from wia_lab.hal.ops.cost import seconds
 from wia_lab.hal.ops.numerics import execute
 from wia_lab.simt.memory import POISON
@@ -30,14 +36,12 @@ from wia_lab.timeline import (
     Event,
     Fault,
     Outcome,
-    Region,
     Route,
     Site,
     Stream,
     Timeline,
     VirtualMachine,
     Work,
-    virtual_machine,
 )
 
 if TYPE_CHECKING:
@@ -45,21 +49,12 @@ if TYPE_CHECKING:
 
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import KernelLaunch, Span
+    from wia_lab.hal.device import DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.hal.ops.operation import Operation
 
 HOST_COPY = Route("host memory", 20e9, 1e-6, ())
 """A copy by the processor: an order of magnitude, for timelines."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Storage:
-    """Bytes, what the order check knows of them, and where their pages are if they move."""
-
-    array: np.ndarray[Any, Any]
-    buffer: Buffer
-    pages: Pages | None = None
-    numa_node: int | None = None  # of host memory
 
 
 class VirtualBackend:
@@ -68,7 +63,7 @@ class VirtualBackend:
     is_virtual = True
 
     def __init__(self, specification: str | VirtualMachine) -> None:
-        self.machine = _machine(specification)
+        self.machine = machine_of(specification)
         self.timeline = Timeline()
         self._enabled: set[frozenset[int]] = set()  # pairs of which one was let reach the other
         self._found: list[Any] = []  # hazards inside kernels, not yet told
@@ -77,18 +72,7 @@ class VirtualBackend:
 
     def info(self, device: int) -> DeviceInfo:
         """The data sheet."""
-        sheet = self.machine.devices[device].sheet
-        return DeviceInfo(
-            name=sheet.name,
-            vendor="NVIDIA",
-            type=DeviceType.GPU,
-            compute_units=sheet.multiprocessors,
-            memory_size=sheet.memory,
-            memory_bandwidth=sheet.memory_bandwidth,
-            peak_flops=sheet.float32_rate,
-            compute_capability=sheet.compute_capability,
-            is_virtual=True,
-        )
+        return info_of(self.machine.devices[device].sheet)
 
     def capabilities(self, device: int) -> Capabilities:
         """By compute capability, as the CUDA programming guide tabulates it."""
@@ -154,10 +138,10 @@ class VirtualBackend:
     ) -> np.ndarray[Any, Any]:
         """The bytes themselves; that the host touches them now is noted, and takes its time."""
         self.timeline.now += self._faults(None, [] if writes else [span], [span] if writes else [])
-        touched = (_region(span),)
+        touched = (region_of(span),)
         self.timeline.host_access(touched if reads else (), touched if writes else (), site)
         self._tell()
-        return _array(span)
+        return array_of(span)
 
     def create_stream(self, device: int, priority: int, name: str | None) -> Stream:
         """A stream that waits for no other on its own."""
@@ -172,9 +156,9 @@ class VirtualBackend:
 
         The host waits where it copies to memory whose pages may move, as CUDA does.
         """
-        held = [_array(source)]
+        held = [array_of(source)]
         if source.kind.is_staged:
-            self.timeline.host_access(reads=(_region(source),), site=site)
+            self.timeline.host_access(reads=(region_of(source),), site=site)
             held[0] = held[0].copy()
         route = self._route(target, source)
         duration = route.duration(source.high - source.low)
@@ -188,9 +172,9 @@ class VirtualBackend:
             f"copy to {target.storage.buffer.name}",
             engines=route.engines,
             begin=begin,
-            action=lambda: np.copyto(_array(target), held[0]),
-            reads=() if source.kind.is_staged else (_region(source),),
-            writes=(_region(target),),
+            action=lambda: np.copyto(array_of(target), held[0]),
+            reads=() if source.kind.is_staged else (region_of(source),),
+            writes=(region_of(target),),
             kind="copy",
             site=site,
         )
@@ -200,8 +184,10 @@ class VirtualBackend:
 
     def call(self, stream: Stream, device: int, call: Call, site: Site) -> None:
         """Call the function on arrays of bytes; its effects are there when its time has passed."""
-        aside = Aside(map(_array, call.writes))
-        arguments = [_array(each) if hasattr(each, "storage") else each for each in call.arguments]
+        aside = Aside(map(array_of, call.writes))
+        arguments = [
+            array_of(each) if hasattr(each, "storage") else each for each in call.arguments
+        ]
 
         def begin() -> Outcome:
             waited = self._faults(device, call.reads, call.writes)
@@ -213,8 +199,8 @@ class VirtualBackend:
             engines=(self.machine.devices[device].compute,),
             begin=begin,
             action=aside.land,
-            reads=_regions(call.reads),
-            writes=_regions(call.writes),
+            reads=regions_of(call.reads),
+            writes=regions_of(call.writes),
             kind="kernel",
             site=site,
         )
@@ -235,8 +221,8 @@ class VirtualBackend:
             engines=(self.machine.devices[device].compute,),
             begin=begin,
             action=made.land,
-            reads=_regions(made.reads),
-            writes=_regions(made.writes),
+            reads=regions_of(made.reads),
+            writes=regions_of(made.writes),
             kind="kernel",
             site=site,
         )
@@ -268,11 +254,11 @@ class VirtualBackend:
 
     def advise(self, span: Span, advice: Advice, place: Place) -> None:
         """For the whole storage, at once."""
-        _pages(span).advise(advice, place)
+        pages_of(span).advise(advice, place)
 
     def prefetch(self, stream: Stream, span: Span, place: Place, site: Site) -> None:
         """The pages are there when the copies have ended."""
-        pages = _pages(span)
+        pages = pages_of(span)
 
         def begin() -> Outcome:
             return Outcome(self._time(pages.missing(place, span.low, span.high)))
@@ -289,7 +275,7 @@ class VirtualBackend:
 
     def migrations(self, span: Span) -> Migrations:
         """Counted by whole pages of 2 MiB."""
-        return _pages(span).migrations
+        return pages_of(span).migrations
 
     def create_event(self, name: str) -> Event:
         """An event that was never recorded."""
@@ -372,7 +358,7 @@ class VirtualBackend:
     def _route(self, target: Span, source: Span) -> Route:
         nodes = (source.storage.numa_node, target.storage.numa_node)
         node = next((each for each in nodes if each is not None), None)
-        places = _place(source), _place(target)
+        places = place_of(source), place_of(target)
         buffers = source.kind.on_device and target.kind.on_device  # pages are the driver's to move
         enabled = not buffers or self.copies_straight(source.device, target.device)
         return self._link(*places, node, enabled=enabled)
@@ -405,42 +391,3 @@ class VirtualBackend:
 
     def _time(self, moves: Iterable[Move]) -> int:
         return sum(self._link(each.source, each.target).duration(each.nbytes) for each in moves)
-
-
-def _machine(specification: object) -> VirtualMachine:
-    """A virtual machine, or the one of a name."""
-    if isinstance(specification, VirtualMachine):
-        return specification
-    way = "give the name of a virtual machine, as '2xH100-nvlink'"
-    try:
-        return virtual_machine(checked("open_machine: specification", specification, str, way))
-    except WiaLabError as error:
-        raise error if isinstance(error, HalError) else InvalidValue(str(error)) from error
-
-
-def _place(span: Span) -> Place:
-    """Where the bytes of a span are."""
-    if span.storage.pages is not None:
-        where: Place = span.storage.pages.where(span.low)
-        return where
-    return span.device if span.kind.on_device else None
-
-
-def _pages(span: Span) -> Pages:
-    """The pages of unified memory."""
-    pages: Pages = span.storage.pages
-    return pages
-
-
-def _array(span: Span) -> np.ndarray[Any, Any]:
-    found: np.ndarray[Any, Any] = span.storage.array[span.low : span.high]
-    return found
-
-
-def _region(span: Span) -> Region:
-    region: Region = span.storage.buffer.region(span.low, span.high)
-    return region
-
-
-def _regions(spans: Iterable[Span]) -> tuple[Region, ...]:
-    return tuple(map(_region, spans))
