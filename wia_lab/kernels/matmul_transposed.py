@@ -8,6 +8,11 @@ one after another, so that no index is computed, and all tests of what lies outs
 before the loop. For compute capability 9.0, ptxas 13.0 then makes a step of 641 instructions, 512
 of them multiply-adds, in 128 registers with nothing in local memory; `matmul_two_blocks` needs
 about 770, and fetches 34 spilled numbers.
+
+Nsight Compute saw the difference on an H200 (2026-11-30, driver 580.159.04, 4096³): from
+`matmul_two_blocks` to this kernel, the schedulers issue in 83 instead of 72 of 100 cycles, 2.81
+instead of 3.35 × 10⁹ warp instructions in all, and the pipe of the multiply-adds is busy for 68
+instead of 50 % (`sm__inst_executed_pipe_fma`). cuBLAS keeps it busy for 79 %, with 2.43 × 10⁹.
 """
 
 from __future__ import annotations
