@@ -23,7 +23,7 @@ IS = f"text => document.querySelector('{TWIN}')?.textContent === text"
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
 READY = f"""() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady
   && {KERNEL}?.connectionStatus === "connected" && {KERNEL}.status === "idle" """
-# The kernel has told the end of all that the widgets sent
+# The kernel has told the end of all that the widgets sent; JupyterLab has no public word for it
 DONE = f"""() => [...{KERNEL}._futures.values()].every(
   each => each.msg.header.msg_type !== "comm_msg")"""
 
