@@ -8,6 +8,7 @@ name says; a test that needs more, or what only a virtual machine has (`virtual`
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -24,20 +25,35 @@ def pytest_configure(config: pytest.Config) -> None:
     hardware_evidence.register(config)
 
 
+def is_real() -> bool:
+    """Whether machines that tests open are real."""
+    return os.environ.get(VARIABLE) == HARDWARE
+
+
+@pytest.fixture
+def on_hardware() -> bool:
+    """As `is_real`."""
+    return is_real()
+
+
 @pytest.fixture(autouse=True)
 def _real_devices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Open real devices where the test asks for virtual ones, if the environment says so."""
-    if os.environ.get(VARIABLE) != HARDWARE:
+    if not is_real():
         return
     if (mark := request.node.get_closest_marker("virtual")) is not None:
         pytest.skip(mark.args[0])
     monkeypatch.setattr(wia, "open_machine", _opener(wia.open_machine))
+    # Grids of tests are small, which numba-cuda remarks on
+    warnings.filterwarnings("ignore", message=".*Grid size")
 
 
 def _opener(named: Callable[[object], wia.Machine]) -> Callable[[object], wia.Machine]:
     from wia_lab.hal.backends.hardware import HardwareBackend
 
     def opened(specification: object) -> wia.Machine:
+        if specification == HARDWARE:
+            return named(specification)
         count = len(named(specification))  # refuses what is no name
         try:
             return wia.Machine(HardwareBackend(count))

@@ -42,6 +42,7 @@ class TestDevices:
         ("name", "bfloat16", "peers"),
         [("2xH100-nvlink", True, (1,)), ("1xT4", False, ()), ("2xT4-pcie-2numa", False, ())],
     )
+    @pytest.mark.virtual("a device of another kind")
     def test_capabilities(self, name: str, bfloat16: bool, peers: tuple[int, ...]) -> None:
         """The T4 (7.5) has fp16 and dp4a, and no bfloat16 arithmetic, as CUDA's tables say."""
         found = wia.open_machine(name)[0].capabilities

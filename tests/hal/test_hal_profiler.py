@@ -50,6 +50,7 @@ def profiled(context: wia.Context, config: wia.ProfilerConfig | None = None) -> 
 class TestReport:
     """Times, shares, memory, kernels."""
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_figures(self, context: wia.Context) -> None:
         report = profiled(context).report()
         assert report.total_time_ms == pytest.approx(5.0, **NEAR)
@@ -66,6 +67,7 @@ class TestReport:
         assert [each.total_time_ms for each in report.kernel_stats] == pytest.approx([3.0, 2.0])
         assert "  short: 2.000 ms in 2 calls" in str(report).splitlines()
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_what_came_before_does_not_count(self, context: wia.Context) -> None:
         stream = context.create_stream()
         context.allocate(64 * MIB).close()
@@ -105,6 +107,7 @@ class TestAttached:
         """A context on an H100 that is profiled."""
         return wia.Context(wia.open_machine("1xH100")[0], wia.ContextConfig(profiling=profiling))
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_from_its_making_to_its_end(self) -> None:
         """What was still running when the context was closed is waited for, and counts."""
         with self.watched() as context:
@@ -116,6 +119,7 @@ class TestAttached:
         assert report.peak_memory_bytes == MIB
         assert [(each.name, each.call_count) for each in report.kernel_stats] == [("work", 1)]
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_a_stretch_alone(self) -> None:
         """`with` begins anew and ends there: neither what came before nor after counts."""
         with self.watched() as context:
@@ -141,6 +145,7 @@ class TestAttached:
         with pytest.raises(wia.NotReady, match="close its context before asking"):
             context.profiler.report()
 
+    @pytest.mark.virtual("faults that are injected")
     def test_device_lost(self) -> None:
         """A context that ends with its device ends its profiler, and reports what was done."""
         context = self.watched()
@@ -164,6 +169,7 @@ class TestAttached:
 class TestFiles:
     """JSON, and a trace that Perfetto opens."""
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_json(self, context: wia.Context, tmp_path: Path) -> None:
         profiler = profiled(context)
         profiler.save(tmp_path / "report.json")
@@ -172,6 +178,7 @@ class TestFiles:
         assert read["kernel_stats"][1]["call_count"] == 2
         assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_trace(self, context: wia.Context, tmp_path: Path) -> None:
         """Complete events with times in µs, none before the other in its row has ended."""
         profiled(context).save_trace(tmp_path / "trace.json")

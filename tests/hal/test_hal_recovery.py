@@ -60,12 +60,14 @@ class TestMemory:
 class TestTime:
     """Wait longer for the same work, up to a cap."""
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_waits_longer_and_submits_once(self, context: wia.Context) -> None:
         stream, done = context.create_stream(), []
         wia.run_safely(lambda: stream.submit(lambda: done.append(1), seconds=5.0), context)
         assert done == [1]
         assert context.backend.now() == pytest.approx(5.0, abs=1e-3)
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_capped(self, context: wia.Context) -> None:
         """Waits of 1, 2 and 3 seconds, and no more."""
         stream = context.create_stream()
@@ -77,6 +79,7 @@ class TestTime:
 class TestLoss:
     """A lost device says so to everybody, until it is reset."""
 
+    @pytest.mark.virtual("faults that are injected")
     def test_fault_reaches_the_wait_and_work_is_not_done(self, context: wia.Context) -> None:
         stream, done = context.create_stream(), []
         context.device.machine.inject(0, ValueError("parity"), matches=lambda name: name == "bad")
@@ -86,6 +89,7 @@ class TestLoss:
             stream.synchronize()
         assert done == ["good"]
 
+    @pytest.mark.virtual("faults that are injected")
     def test_named_and_reset(self, context: wia.Context) -> None:
         device, stream = context.device, context.create_stream()
         weights = context.allocate(MIB, name="weights")
@@ -102,6 +106,7 @@ class TestLoss:
             again.create_stream().submit(lambda: None, seconds=1e-6)
             again.synchronize()
 
+    @pytest.mark.virtual("faults that are injected")
     def test_until_the_reset_every_use_says_so(self, context: wia.Context) -> None:
         stream = context.create_stream()
         context.device.machine.inject(0, wia.DeviceLost("fell off the bus"))
@@ -113,6 +118,7 @@ class TestLoss:
                 use()
         assert context.device.reset() == []
 
+    @pytest.mark.virtual("faults that are injected")
     def test_a_context_of_a_lost_device_can_be_closed(self) -> None:
         device = wia.open_machine("1xT4")[0]
         device.machine.inject(0, wia.DeviceLost("gone"))

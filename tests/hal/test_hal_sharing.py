@@ -35,6 +35,7 @@ def test_what_the_host_reaches_is_shared(context: wia.Context, kind: MemoryKind)
     assert wia.from_dlpack(context, buffer).numpy()[1] == 5
 
 
+@pytest.mark.virtual("memory that CUDA's libraries do not reach")
 def test_device_memory_is_not(context: wia.Context) -> None:
     """The sentence says why, and what to do."""
     buffer = context.allocate(64, name="weights")
@@ -45,12 +46,14 @@ def test_device_memory_is_not(context: wia.Context) -> None:
 
 
 @pytest.mark.parametrize("kind", list(MemoryKind))
+@pytest.mark.virtual("memory that CUDA's libraries do not reach")
 def test_cuda_reaches_nothing(context: wia.Context, kind: MemoryKind) -> None:
     """A virtual machine has no CUDA addresses."""
     with pytest.raises(wia.AccessRefused, match=r"virtual machine .*H100.*copy it"):
         _ = context.allocate(64, kind).__cuda_array_interface__
 
 
+@pytest.mark.virtual("hazards, which only virtual machines find")
 def test_shared_too_soon(context: wia.Context) -> None:
     """Sharing is an access by the host: a copy that still runs is told."""
     pinned, device = context.allocate(64, MemoryKind.PINNED), context.allocate(64)

@@ -262,6 +262,7 @@ class TestStreams:
         with pytest.raises(wia.ForeignHandle):
             context.create_stream().wait(elsewhere.create_stream().record())
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_the_same_program_gives_the_same_times(self) -> None:
         def run() -> float:
             context = wia.Context(wia.open_machine("1xA100")[0])

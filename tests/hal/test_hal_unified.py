@@ -194,6 +194,7 @@ class TestAdvice:
 
 
 @pytest.mark.parametrize("kind", [MemoryKind.UNIFIED, MemoryKind.MANAGED])
+@pytest.mark.virtual("a device of another kind")
 def test_a_device_without_unified_memory(kind: MemoryKind) -> None:
     """A part before Pascal has no page faults: memory that migrates is refused, other is had."""
     machine = virtual_machine("1xT4")

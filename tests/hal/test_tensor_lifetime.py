@@ -120,6 +120,7 @@ class TestLifetime:
 class TestCreation:
     """Shapes and types are checked where a tensor is made."""
 
+    @pytest.mark.virtual("poison in new memory")
     def test_empty_is_poisoned(self, context: wia.Context) -> None:
         assert set(wia.empty(context, 3, np.uint8).numpy()) == {0xFB}
 

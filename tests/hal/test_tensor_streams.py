@@ -24,6 +24,7 @@ def context() -> Iterator[wia.Context]:
 class TestStreams:
     """Work is done on its stream's turn; what nothing orders is named."""
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_a_missing_wait(self, context: wia.Context) -> None:
         first, second = context.create_stream(), context.create_stream()
         tensor = wia.from_numpy(context, np.ones(1 << 16, np.float32), stream=first)
@@ -38,6 +39,7 @@ class TestStreams:
         second.wait(first)
         assert set(wia.relu(doubled, stream=second).numpy(stream=second)) == {2}
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_the_host_goes_on(self, context: wia.Context) -> None:
         """A product is still running when the call has returned."""
         a = wia.zeros(context, (512, 512))
@@ -47,6 +49,7 @@ class TestStreams:
         stream.synchronize()
         assert stream.is_done
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_time_passes(self, context: wia.Context) -> None:
         """As long as the choice says it would."""
         a = wia.zeros(context, (512, 512))

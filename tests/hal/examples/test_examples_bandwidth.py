@@ -97,6 +97,7 @@ def compute(data: np.ndarray, result: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("batches", [1, 2, 3, 8])
+@pytest.mark.virtual("times of the simulated clock")
 def test_double_buffering(batches: int) -> None:
     """Prologue, both directions ordered, no batch too many, a wait at the end; and it overlaps."""
     size, seconds = 1 << 20, 60e-6

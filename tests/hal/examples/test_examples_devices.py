@@ -33,6 +33,7 @@ class TestCapabilities:
     """§3.2.1: adapt to what a device can do, rather than take all to be alike."""
 
     @pytest.mark.parametrize(("name", "bfloat16"), [("V100", False), ("T4", False), ("A100", True)])
+    @pytest.mark.virtual("a device of another kind")
     def test_types(self, name: str, bfloat16: bool) -> None:
         """Half precision and 8-bit products since long, bfloat16 from compute capability 8.0."""
         capabilities = wia.open_machine(name)[0].capabilities
@@ -94,6 +95,7 @@ class TestContexts:
         assert [device.memory.statistics.free_bytes for device in machine] == free
         assert [device.contexts for device in machine] == [[], []]
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_limits(self) -> None:
         """The pool is the limit; a fifth stream is refused; waits end after 30 seconds."""
         with create_context_for_device(wia.open_machine("A100")[0]) as context:

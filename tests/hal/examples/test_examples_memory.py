@@ -60,6 +60,7 @@ class TestKinds:
 class TestUnified:
     """§4.3: the processor writes, the device computes, the processor reads."""
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_process_data_unified(self, context: wia.Context) -> None:
         """With the wait that the document leaves out. Every page moves twice, by faults."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
@@ -69,6 +70,7 @@ class TestUnified:
         assert data.host(access="read")[0] == 8
         assert data.migrations == wia.Migrations(faults=8, nbytes=8 * PAGE)
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_process_with_hints(self, context: wia.Context) -> None:
         """Prefetched in the stream of the kernel, which then waits for no page."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
@@ -81,6 +83,7 @@ class TestUnified:
         assert data.migrations == wia.Migrations(prefetched=4, nbytes=4 * PAGE)
         assert end.seconds_since(begin) == pytest.approx(1e-3, abs=1e-5)
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_what_the_documents_hint_costs(self, context: wia.Context) -> None:
         """CPU_PREFER keeps pages with the host, where the device reads them over the link."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
@@ -96,6 +99,7 @@ class TestTransfers:
     """§4.4: pageable against pinned memory."""
 
     @pytest.mark.parametrize("upload", [True, False])
+    @pytest.mark.virtual("times of the simulated clock")
     def test_pinned(self, context: wia.Context, upload: bool) -> None:
         """Touched first, several copies between two events, a wait before the clock is read."""
         size, repeats = 8 << 20, 3

@@ -56,6 +56,7 @@ def test_efficient_allocation(context: wia.Context) -> None:
     assert context.memory_in_use == 0
 
 
+@pytest.mark.virtual("times of the simulated clock")
 def test_without_a_stream_every_round_waits(context: wia.Context) -> None:
     """As the document has it, a free cannot know what still runs, so it waits for everything."""
     stream = context.create_stream()

@@ -72,6 +72,7 @@ class TestSafeCompute:
             wia.run_safely(lambda: stream.submit(compute, data, seconds=2.0), context)
             assert set(data.host(access="read")) == {1}
 
+    @pytest.mark.virtual("faults that are injected")
     def test_device_lost(self) -> None:
         """Reset; what was lost is named; the old context says so, a new one works."""
         machine = wia.open_machine("A100")
@@ -89,6 +90,7 @@ class TestSafeCompute:
 class TestProfile:
     """§3.10: kernels, transfers and memory of a program."""
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_report(self, tmp_path: Path) -> None:
         """By hand: 2 kernels of 200 µs, one copy of 1 MiB meanwhile; shares of their unions."""
         with wia.Context(wia.open_machine("A100")[0]) as context:

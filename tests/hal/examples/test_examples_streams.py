@@ -63,6 +63,7 @@ class TestPipeline:
         after.synchronize()
         assert set(result.host(access="read")) == {6}
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_batches(self, context: wia.Context) -> None:
         """A buffer a stream; copies and kernels of several batches run at the same time."""
         streams = [context.create_stream() for _ in range(3)]
@@ -155,6 +156,7 @@ class TestSynchronisation:
         last = max(event.seconds_since(first[0]) for event in first)
         assert min(event.seconds_since(first[0]) for event in begun) >= last
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_fence(self, context: wia.Context) -> None:
         """Put behind the commands; a wait that ends too soon says so, and can be repeated."""
         stream, fence = context.create_stream(), wia.Fence(context)

@@ -184,6 +184,7 @@ class TestChoice:
             ("T4", 4096, 1024, 4096, "DOUBLE_BUFFERED"),  # 7.5 has no asynchronous copies
         ],
     )
+    @pytest.mark.virtual("faults that are injected")
     def test_by_shape_and_device(self, machine: str, m: int, k: int, n: int, expected: str) -> None:
         with wia.Context(wia.open_machine(machine)[0]) as context, hazards("off"):
             a, b = wia.empty(context, (m, k)), wia.empty(context, (k, n))
@@ -207,6 +208,7 @@ class TestChoice:
             (MatmulAlgorithm.PIPELINE, "two blocks together"),
         ],
     )
+    @pytest.mark.virtual("faults that are injected")
     def test_shares_were_measured(self, algorithm: MatmulAlgorithm, step: str) -> None:
         """At 4096³ the reckoning is within a tenth of what an H200 took, of one row a way."""
         rows = {row["step"]: row for row in _recorded("matmul")}

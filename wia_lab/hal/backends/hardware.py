@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from wia_lab.cuda import choice
 from wia_lab.hal.backends import hardware_calls, hardware_memory, hardware_sheet
 from wia_lab.hal.backends.base import Launched, Span
+from wia_lab.hal.backends.hardware_clock import Clock
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
-from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream, Watch
+from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kinds import MemoryKind
@@ -70,9 +71,7 @@ class HardwareBackend:
             )
         self._sheets: dict[int, Device] = {}
         self._launcher = Launcher(self.driver, self.sheet)
-        self._started = time.perf_counter()
-        self._bases: dict[int, tuple[Any, float]] = {}  # an event, and when it happened
-        self._watches: dict[int, Watch] = {}
+        self._clock = Clock(self.driver)
         self._streams_made = 0
         self._closing: list[HardwareStream] = []
 
@@ -200,7 +199,7 @@ class HardwareBackend:
     def record(self, event: HardwareEvent, stream: HardwareStream) -> None:
         """Mark the point after what the stream was given."""
         api = self.driver.api
-        self._base(stream.device)
+        self._clock.begin(stream.device)
         with self.driver.on(stream.device):
             if event.pointer is None or event.device != stream.device:
                 event.pointer = self.driver.call(api.cuEventCreate, 0)
@@ -268,7 +267,10 @@ class HardwareBackend:
         del site
         api, nbytes = self.driver.api, source.high - source.low
         to, at = _start(target), _start(source)
-        with self.driver.on(stream.device), self._watched(stream, "copy", target.storage.name):
+        with (
+            self.driver.on(stream.device),
+            self._clock.watched(stream, "copy", target.storage.name),
+        ):
             if target.kind.on_device and source.kind.on_device and target.device != source.device:
                 ends = self.driver.context(target.device), self.driver.context(source.device)
                 self.driver.call(
@@ -282,7 +284,7 @@ class HardwareBackend:
     def call(self, stream: HardwareStream, device: int, call: Call, site: Site) -> None:
         """On a thread of the driver, over copies on the host of what only the device reaches."""
         del site
-        with self.driver.on(device), self._watched(stream, "kernel", call.name):
+        with self.driver.on(device), self._clock.watched(stream, "kernel", call.name):
             hardware_calls.submit(self.driver, stream, call)
 
     def launch(
@@ -292,13 +294,13 @@ class HardwareBackend:
         del site
         configured, arguments = self._launcher.bound(stream, device, launch)
         current, own = self.driver.api.cuCtxGetCurrent, int(self.driver.context(device))
-        watches = self._watches
+        watches = self._clock.watches
 
         def run(given: Sequence[Any]) -> None:
             if not watches and int(current()[1]) == own:
                 configured(given)
                 return
-            with self.driver.on(device), self._watched(stream, "kernel", launch.name):
+            with self.driver.on(device), self._clock.watched(stream, "kernel", launch.name):
                 configured(given)
 
         run(arguments)
@@ -315,7 +317,7 @@ class HardwareBackend:
     ) -> None:
         """By the kernels of `wia_lab.hal.ops.kernels`, with room from the stream's pool."""
         del site
-        with self._watched(stream, "kernel", operation.name):
+        with self._clock.watched(stream, "kernel", operation.name):
             self._launcher.operate(stream, device, operation, inputs, output)
 
     def estimate(self, device: int, operation: Operation) -> float:
@@ -339,7 +341,7 @@ class HardwareBackend:
         nbytes, location = span.high - span.low, self.driver.location(place)
         with (
             self.driver.on(stream.device),
-            self._watched(stream, "copy", f"prefetch of {span.storage.name}"),
+            self._clock.watched(stream, "copy", f"prefetch of {span.storage.name}"),
         ):
             self.driver.call(
                 self.driver.api.cuMemPrefetchAsync,
@@ -371,90 +373,31 @@ class HardwareBackend:
 
     def watch(self, device: int, *, on: bool) -> None:
         """Put events around each piece of the device's work, as long as somebody watches."""
-        found = self._watches.get(device)
-        if on and found is None:
-            with self.driver.on(device):
-                base, began = self._marked()
-            found = self._watches[device] = Watch(self.driver, base, began)
-        if found is not None:
-            found.users += 1 if on else -1
-            if not on and found.users == 0:
-                del self._watches[device]
+        self._clock.watch(device, on=on)
 
     def intervals(self, device: int, since: float) -> list[Interval]:
         """What was watched and has ended."""
-        watch = self._watches.get(device)
-        return [] if watch is None else watch.intervals(device, since)
+        return self._clock.intervals(device, since)
 
     def now(self) -> float:
         """Seconds since the machine was opened."""
-        return time.perf_counter() - self._started
+        return self._clock.now()
 
     def moment(self, event: HardwareEvent) -> float:
         """By the time from the device's first event, which was laid on the host's clock."""
-        base, began = self._base(event.device or 0)
-        api = self.driver.api
-        return began + float(self.driver.call(api.cuEventElapsedTime, base, event.pointer)) / 1e3
+        return self._clock.moment(event)
 
     def elapsed(self, earlier: HardwareEvent, later: HardwareEvent) -> float:
         """As the device measures it; between two devices by the host's clock."""
-        if earlier.device != later.device:
-            return self.moment(later) - self.moment(earlier)
-        pointers = earlier.pointer, later.pointer
-        return float(self.driver.call(self.driver.api.cuEventElapsedTime, *pointers)) / 1e3
+        return self._clock.elapsed(earlier, later)
 
     def reset(self, device: int) -> None:
         """Reset the primary context; kernels are compiled anew for the new one."""
         choice.numba_cuda().gpus[device].reset()
         self.driver.forget(device)
-        self._bases.pop(device, None)
-        self._watches.pop(device, None)
+        self._clock.forget(device)
         self._launcher.forget()
-
-    def _base(self, device: int) -> tuple[Any, float]:
-        if device not in self._bases:
-            with self.driver.on(device):
-                self._bases[device] = self._marked()
-        return self._bases[device]
-
-    def _marked(self) -> tuple[Any, float]:
-        """An event of the current device that has happened, and when."""
-        api = self.driver.api
-        event = self.driver.call(api.cuEventCreate, 0)
-        self.driver.call(api.cuEventRecord, event, api.CUstream(0))
-        self.driver.call(api.cuEventSynchronize, event)
-        return event, self.now()
-
-    def _watched(self, stream: HardwareStream, kind: str, name: str) -> Any:
-        watch = self._watches.get(stream.device)
-        label = f"copy to {name}" if kind == "copy" and not name.startswith("prefetch") else name
-        return Watched(watch, stream, kind, label)
 
 
 def _start(span: Span) -> int:
     return int(span.storage.pointer + span.low)
-
-
-class Watched:
-    """Records an event before and after what is submitted inside, if the device is watched."""
-
-    __slots__ = ("_begin", "_kind", "_name", "_stream", "_watch")
-
-    def __init__(self, watch: Watch | None, stream: HardwareStream, kind: str, name: str) -> None:
-        self._watch, self._stream, self._kind, self._name = watch, stream, kind, name
-
-    def __enter__(self) -> None:
-        if self._watch is not None:
-            self._begin = self._event()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._watch is not None and kind is None:
-            row = self._name, self._kind, self._stream.name, self._begin, self._event()
-            self._watch.pairs.append(row)
-
-    def _event(self) -> Any:
-        driver, stream = self._watch.driver, self._stream  # type: ignore[union-attr]
-        with driver.on(stream.device):
-            event = driver.call(driver.api.cuEventCreate, 0)
-            driver.call(driver.api.cuEventRecord, event, stream.pointer)
-        return event

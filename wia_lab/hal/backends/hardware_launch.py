@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab.cuda import choice
@@ -77,7 +78,13 @@ class Launcher:
             self._operand(span, layout)
             for span, layout in zip((*inputs, output), layouts, strict=True)
         ]
-        with self._driver.on(device), _Room(self, stream, device) as room:
+        with (
+            self._driver.on(device),
+            warnings.catch_warnings(),
+            _Room(self, stream, device) as room,
+        ):
+            # A small grid is the operation's own, of which numba-cuda would warn
+            warnings.filterwarnings("ignore", message=".*Grid size")
             for each in plan(operation, operands[:-1], operands[-1], room):
                 self._configured(each.kernel, each.grid, each.block, stream, 0)(each.arguments)
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wia_lab.hal.backends.base import Interval
-
 if TYPE_CHECKING:
     from wia_lab.hal.backends.hardware_driver import Driver
 
@@ -52,31 +50,6 @@ class HardwareEvent:
     def is_recorded(self) -> bool:
         """Whether it was ever recorded."""
         return self.pointer is not None
-
-
-@dataclass(slots=True)
-class Watch:
-    """Events around each piece of work of a device while a profiler watches it."""
-
-    driver: Driver
-    base: Any
-    began: float  # on the machine's clock
-    users: int = 0
-    pairs: list[tuple[str, str, str, Any, Any]] = field(default_factory=list)
-
-    def intervals(self, device: int, since: float) -> list[Interval]:
-        """What has ended, and began at `since` or later."""
-        api, found = self.driver.api, []
-        for name, kind, stream, begin, end in self.pairs:
-            if self.driver.status(api.cuEventQuery, end):
-                continue
-            times = [
-                self.began + self.driver.call(api.cuEventElapsedTime, self.base, each) / 1e3
-                for each in (begin, end)
-            ]
-            if times[0] >= since:
-                found.append(Interval(name, kind, device, stream, *times))
-        return sorted(found, key=lambda each: each.end)
 
 
 def _run_job(number: int) -> None:

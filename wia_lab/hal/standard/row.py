@@ -73,7 +73,7 @@ def resolve(python: str) -> Any:
             found = importlib.import_module(f"{found.__name__}.{name}")
             continue
         try:
-            found = getattr(found, name)
+            found = inspect.getattr_static(found, name)  # an enumeration's `value` is its members'
         except AttributeError:
             if not inspect.isclass(found) or name not in inspect.signature(found).parameters:
                 raise
