@@ -65,13 +65,13 @@ class TestCause:
         assert found.text.endswith(f"Likely cause: {suspect.sentence}")
 
     def test_unknown_mistake_names_no_cause(self):
-        """A result that no known mistake explains is described, not explained."""
-        runs = runs_of(START, lambda a: {"out": 3.0 * a})
+        """A result that no known mistake and no rule explains is described, not explained."""
+        runs = runs_of(START, lambda a: {"out": np.exp(a)})
         found = verdict(START, runs).diagnosis
         first = runs[0].case.arguments["a"][0]
         assert found.cause is None
         assert found.text == (
-            f"With 512 elements: out[0] is {np.float32(3 * first):.6g} but should be "
+            f"With 512 elements: out[0] is {np.exp(first):.6g} but should be "
             f"{float(first) ** 2:.6g}; 512 of 512 cells of out are wrong.\n"
             "Written on line 20 by thread 0 of block 0."
         )

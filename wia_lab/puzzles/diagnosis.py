@@ -97,12 +97,13 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
             text = f"With {run.case.name}: the kernel wrote nothing to {name}."
             if run.changed:
                 text += f" It wrote to {' and '.join(run.changed)} instead, which it may only read."
-            elif cause is None:
+            elif cause is None or cause[0] == "kept-out":
+                kept = "" if cause is None else f" Here {cause[1]}"
                 cause = (
                     "nothing-stored",
                     f"no thread comes to a line that stores to {name}: look at the `if`, the early "
                     "return or the loop around it, which lets nobody through who has an element"
-                    f"{_unlike(puzzle, runs, run)}.",
+                    f"{_unlike(puzzle, runs, run)}.{kept}",
                 )
     else:
         kind, line = "wrong-value", int(writers.line[first])
@@ -142,11 +143,8 @@ def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | N
     best = max(matching, default=None, key=lambda each: _matches(puzzle, each, runs))
     if best is not None:
         return best.name, best.sentence
-    if _added_to_poison(run):
-        return "added-to-output", (
-            "the kernel adds to what the output held before. Outputs start with arbitrary "
-            "values: keep the sum in a variable and store it with =."
-        )
+    if (name := _written_nan(run)) is not None:
+        return _of_nan(run, name)
     alike = likeness(puzzle, run)
     if alike is not None:
         return alike
@@ -177,13 +175,31 @@ def _same(puzzle: Puzzle, suspected: Arrays, run: Run) -> bool:
     )
 
 
-def _added_to_poison(run: Run) -> bool:
-    """Whether cells that somebody wrote still hold NaN, though no input does."""
+def _written_nan(run: Run) -> str | None:
+    """The output of which cells that somebody wrote hold NaN, though no input does."""
     if any(np.isnan(array).any() for array in run.case.inputs.values()):
-        return False
-    return any(
-        bool(np.isnan(got.reshape(-1)[run.writers[name].thread >= 0]).any())
-        for name, got in run.outputs.items()
+        return None
+    return next(
+        (
+            name
+            for name, got in run.outputs.items()
+            if np.isnan(got.reshape(-1)[run.writers[name].thread >= 0]).any()
+        ),
+        None,
+    )
+
+
+def _of_nan(run: Run, name: str) -> tuple[str, str]:
+    """Where a NaN comes from: the output's first content, if it was read, or a computation."""
+    traffic = run.arrays.get(name)
+    if traffic is not None and not traffic.counters.global_load_requests:
+        return "not-a-number", (
+            "the result is nan, no number, though no input is: that comes of inf - inf, 0 * inf, "
+            "inf / inf or 0 / 0. Which of them can happen here, and for which elements?"
+        )
+    return "added-to-output", (
+        "the kernel adds to what the output held before. Outputs start with arbitrary values: keep "
+        "the sum in a variable and store it with =."
     )
 
 

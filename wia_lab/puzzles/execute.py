@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wia_lab.puzzles.fills import FillRecorder
 from wia_lab.puzzles.puzzle import Run, Shuffles
 from wia_lab.puzzles.recorders import FlightRecorder, ShuffleRecorder, StepLimit, WriterRecorder
-from wia_lab.puzzles.remarks import remark
+from wia_lab.puzzles.remarks import kept_out, remark
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def execute(function: FunctionType, case: Case) -> Run:
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
         shuffles=Shuffles(shuffles.full, shuffles.partial),
-        remark=remark(function, case, report.hazards, fills),
+        remark=remark(function, case, report.hazards, fills) or kept_out(function, writers.writers),
     )
 
 

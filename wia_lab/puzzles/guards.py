@@ -58,9 +58,23 @@ class Source:
 
     def guards(self, line: int, array: str) -> list[ast.expr]:
         """Conditions that hold where `array` is indexed on a line, innermost first."""
-        for node in self._subscripts(line, array):
-            return [each for each in self._holding(node) if not isinstance(each, ast.Constant)]
-        return []
+        node = next(self._subscripts(line, array), None)
+        return [] if node is None else self.holding(node)
+
+    def holding(self, node: ast.AST) -> list[ast.expr]:
+        """Conditions that hold at a node, innermost first."""
+        return [each for each in self._holding(node) if not isinstance(each, ast.Constant)]
+
+    def stores(self, array: str) -> list[ast.Subscript]:
+        """Where elements of `array` are stored."""
+        return [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == array
+        ]
 
     def same(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether two expressions are written alike, once names are followed."""

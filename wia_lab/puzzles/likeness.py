@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wia_lab.puzzles.agreement import ROUNDED, wrong_cells
-from wia_lab.puzzles.whereabouts import runs
+from wia_lab.puzzles.whereabouts import numbers, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,7 @@ FEW = 4  # cells from which a rule may be drawn
 MOST = 0.9  # of the wrong cells must follow it
 SAMPLE = 2000  # wrong cells that are looked at
 FEW_TERMS = 9  # of which each way to leave some out is tried
+LAST_DIGIT = 2.0**-23  # of a float32
 SLIGHT = 1e-2  # of a value: less digits, not another number
 
 
@@ -38,7 +39,8 @@ class _Wrong(NamedTuple):
     cells: np.ndarray  # flat places
     got: np.ndarray
     want: np.ndarray
-    allowed: np.ndarray  # difference within which a guess must lie
+    rounding: np.ndarray  # that each may have
+    allowed: np.ndarray  # difference within which a guess must lie: four times as much, and more
     right: np.ndarray  # the whole output as it must be
 
 
@@ -55,6 +57,8 @@ def likeness(puzzle: Puzzle, run: Run) -> Guess:
         for rule in rules if wrong.cells.size >= FEW else ():
             if guess := rule(wrong):
                 return guess
+        if guess := _of_inputs(run, wrong):
+            return guess
         if puzzle.terms is not None:
             guess = _some_terms(puzzle.terms(**run.case.inputs), wrong)
             if guess is not None:
@@ -74,6 +78,7 @@ def _gather(puzzle: Puzzle, run: Run, name: str, mask: np.ndarray) -> _Wrong:
         cells,
         got[cells],
         right.reshape(-1)[cells],
+        allowed,
         4 * allowed + ROUNDED * np.abs(got[cells]),
         right,
     )
@@ -110,11 +115,9 @@ def _factor(got: np.ndarray, want: np.ndarray, allowed: np.ndarray) -> float | N
 
 
 def _times(factor: float) -> str:
-    whole = round(factor) if abs(factor) >= 1 else round(1 / factor) if factor else 0
-    if abs(factor) >= 1 and abs(factor - whole) < SLIGHT / 10:
-        return f"{whole} times"
-    if 0 < abs(factor) < 1 and abs(1 / factor - whole) < SLIGHT / 10:
-        return f"1/{whole} of"
+    for whole, said in ((factor, "{} times"), (1 / factor if factor else 0, "1/{} of")):
+        if round(whole) and abs(whole - round(whole)) < SLIGHT / 10:
+            return said.format(round(whole))
     return f"{factor:.4g} times"
 
 
@@ -128,6 +131,32 @@ def _one_difference(wrong: _Wrong) -> Guess:
         return None
     side = "large" if middle > 0 else "small"
     return "one-difference", f"every wrong cell is too {side} by {abs(middle):.6g}."
+
+
+def _of_inputs(run: Run, wrong: _Wrong) -> Guess:
+    """A sum of inputs of the output's shape, each taken so many times."""
+    alike = {
+        name: array.reshape(-1)[wrong.cells].astype(np.float64)
+        for name, array in run.case.inputs.items()
+        if array.shape == wrong.right.shape
+    }
+    if not alike or wrong.cells.size < 2 * FEW:
+        return None
+    table = np.stack(list(alike.values()))
+    times = np.linalg.lstsq(table.T, wrong.got, rcond=None)[0]
+    if (np.abs(times @ table - wrong.got) > wrong.allowed + ROUNDED * np.abs(table).max()).any():
+        return None
+    parts = [
+        f"{'-' if factor < 0 else '+'} {_so_often(abs(factor))}{name}"
+        for name, factor in zip(alike, times, strict=True)
+        if abs(factor) >= SLIGHT
+    ]
+    held = " ".join(parts).removeprefix("+ ")
+    return "of-inputs", f"every wrong cell holds {held}, element by element."
+
+
+def _so_often(factor: float) -> str:
+    return "" if abs(factor - 1) < SLIGHT else f"{factor:.3g} * "
 
 
 def _some_terms(terms: Terms, wrong: _Wrong) -> Guess:
@@ -162,15 +191,13 @@ def _weights(terms: Terms, values: np.ndarray, got: np.ndarray, allowed: np.ndar
     if (np.abs(weights @ values - got) > allowed).any():
         return None
     missing, more = np.abs(weights) < SLIGHT, np.abs(weights - 1) >= SLIGHT
+    [name] = terms.names
     if missing.any():
-        return (
-            "terms",
-            f"the products with {runs(missing, terms.names[0])} are missing from each sum.",
-        )
+        return "terms", f"the products with {name} = {numbers(missing)} are missing from each sum."
     if not more.any():
         return None
-    often = np.median(weights[more])
-    return "terms", f"the products with {runs(more, terms.names[0])} count {often:.3g} times."
+    often = float(np.median(weights[more]))
+    return "terms", f"the products with {name} = {numbers(more)} count {often:.3g} times."
 
 
 def _elsewhere(wrong: _Wrong) -> Guess:
@@ -178,9 +205,10 @@ def _elsewhere(wrong: _Wrong) -> Guess:
     order = np.argsort(wrong.right, axis=None)
     values = wrong.right.reshape(-1)[order]
     pick = np.unique(np.linspace(0, wrong.cells.size - 1, 64).astype(int))
-    cells, got, allowed = (each[pick] for each in (wrong.cells, wrong.got, wrong.allowed))
-    low = np.searchsorted(values, got - allowed, side="left")
-    once = np.searchsorted(values, got + allowed, side="right") - low == 1
+    cells, got = wrong.cells[pick], wrong.got[pick]
+    near = wrong.rounding[pick] / 4 + LAST_DIGIT * np.abs(got)  # wider, and strangers agree too
+    low = np.searchsorted(values, got - near, side="left")
+    once = np.searchsorted(values, got + near, side="right") - low == 1
     if once.sum() < FEW or once.mean() < MOST:
         return None
     shape = wrong.right.shape
@@ -191,11 +219,12 @@ def _elsewhere(wrong: _Wrong) -> Guess:
         f"{_cell(wrong.name, to)} holds what belongs in {_cell(wrong.name, of)}"
         for to, of in zip(here[:2], there[:2], strict=True)
     )
-    if (moved == moved[0]).all():
-        steps = ", ".join(f"{step:+d}" for step in moved[0])
+    [(step, often)] = Counter(map(tuple, moved.tolist())).most_common(1)
+    if often >= MOST * len(moved):
+        steps = ", ".join(f"{each:+d}" for each in step)
         return (
             "another-cell",
-            f"every wrong cell holds the value of the one at [{steps}]: {examples}.",
+            f"wrong cells hold the value of the one at [{steps}]: {examples}.",
         )
     return "another-cell", f"the values belong to other cells: {examples}."
 
@@ -247,17 +276,22 @@ def _stripes(untouched: np.ndarray, block: tuple[int, ...]) -> Guess:
         period = next((p for p in range(2, written.size // 2 + 1) if _repeats(written, p)), None)
         if period is None or written[:period].all() or not written.any():
             continue
-        some = runs(written[:period], name)
-        why = (
-            f"the blocks lie {period} apart, and each has {width} threads that way"
-            if period > width
-            else f"neighbouring threads lie {period} apart"
-        )
-        return (
-            "stripes",
-            f"of every {period} {name}s only {some} {_be(written[:period])} written: {why}.",
-        )
+        some = f"only {runs(written[:period], name)} {_be(written[:period])} written"
+        return "stripes", f"of every {period} {name}s {some}{_why(written[:period], width)}."
     return None
+
+
+def _why(written: np.ndarray, width: int) -> str:
+    """What a pattern of written places says of blocks that are `width` threads wide."""
+    if written.size == width:
+        return f": of a block's {width} threads that way, not all come to a line that stores"
+    first = written[: int(written.sum())].all()
+    if written.size > width and first:
+        return (
+            f": the blocks lie {written.size} apart, and each has {width} threads that way. Either "
+            "a thread writes more than one, or the blocks lie too far apart"
+        )
+    return ""
 
 
 def _repeats(mask: np.ndarray, period: int) -> bool:

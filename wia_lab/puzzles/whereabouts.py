@@ -109,12 +109,18 @@ def _count_runs(mask: np.ndarray) -> int:
 
 
 def runs(mask: np.ndarray, name: str) -> str:
-    """`rows 0 to 3 and 7`."""
+    """`rows 0 to 3 and 7`: the true places of a mask, at least one."""
+    return f"{name}{'s' if mask.sum() > 1 else ''} {numbers(mask)}"
+
+
+def numbers(mask: np.ndarray) -> str:
+    """`0 to 3 and 7`: the true places of a mask, at least one; the first few of many."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
-    runs = [
+    found = [
         (int(start), int(stop) - 1) for start, stop in zip(edges[::2], edges[1::2], strict=True)
     ]
-    if len(runs) > MOST_RUNS:
-        return f"{int(mask.sum()):,} {name}s, the first of them {runs[0][0]}"
-    texts = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
-    return f"{name}{'s' if mask.sum() > 1 else ''} {' and '.join(texts)}"
+    texts = [str(first) if first == last else f"{first} to {last}" for first, last in found]
+    if len(texts) <= MOST_RUNS:
+        return " and ".join(texts)
+    left = int(mask.sum()) - sum(last - first + 1 for first, last in found[:MOST_RUNS])
+    return f"{', '.join(texts[:MOST_RUNS])} and {left:,} more"

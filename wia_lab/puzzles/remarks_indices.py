@@ -1,0 +1,135 @@
+"""What is wrong with an index: too large for its array, guarded wrongly, below 0, not one's own."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from wia_lab.puzzles.fills import NOBODY
+from wia_lab.puzzles.guards import BELOW, comparisons
+from wia_lab.puzzles.puzzle import Remark
+from wia_lab.puzzles.whereabouts import places
+
+if TYPE_CHECKING:
+    from wia_lab.puzzles.scene import Scene
+
+
+def index_too_large(scene: Scene) -> Remark | None:
+    """A guard that lets the index through, or a shared array that the index does not fit."""
+    hazard = scene.hazard
+    farthest, shape = scene.recorder.farthest.get((hazard.line, scene.array), ((), ()))
+    bad = [
+        axis
+        for axis, (far, length) in enumerate(zip(farthest, shape, strict=True))
+        if far >= length
+    ]
+    if not bad:
+        return None
+    axis = next((axis for axis in bad if (hazard.index or ())[axis] >= shape[axis]), bad[0])
+    index = scene.source.index(hazard.line, scene.array, axis)
+    if index is None:
+        return None
+    if scene.array in scene.arrays:
+        return _guard(scene, axis, index, shape)
+    if any(hazard.threads[0].block):
+        return None
+    along = "" if len(shape) == 1 else f" along axis {axis}"
+    return Remark(
+        "index-too-large",
+        f"the index `{ast.unparse(index)}` goes up to {farthest[axis]} on this line, and "
+        f"{scene.array} has {shape[axis]:,} places{along}, 0 to {shape[axis] - 1}: see which "
+        "number is meant there, or how many places are needed.",
+    )
+
+
+def _guard(scene: Scene, axis: int, index: ast.expr, shape: tuple[int, ...]) -> Remark | None:
+    """What is wrong with the conditions under which an index leaves an argument."""
+    source, extent = scene.source, shape[axis]
+    guards = source.guards(scene.hazard.line, scene.array)
+    bound = f"{scene.array}.shape[{axis}]" if len(shape) > 1 else f"{scene.array}.size"
+    text = ast.unparse(index)
+    for guard in guards:
+        for left, operator, right, either in comparisons(guard):
+            if operator not in BELOW or not source.same(left, index):
+                continue
+            asked = f"`{ast.unparse(left)} {BELOW[operator]} {ast.unparse(right)}`"
+            if either:
+                return Remark(
+                    "guard-by-or",
+                    f"{asked} is joined with another condition by `or`, so one of them is enough: "
+                    "all must hold, which is `and` (or, to leave early, the opposite of each "
+                    "joined by `or`).",
+                )
+            value = source.number(right, scene.arrays)
+            if value is not None and value == extent and operator is ast.LtE:
+                return Remark(
+                    "guard-includes-the-length",
+                    f"{asked} also holds for {extent}, one past the last: the condition is <.",
+                )
+            if value is not None and value > extent:
+                return Remark(
+                    "guard-by-another-length",
+                    f"{asked} compares with {value:,} here, but {scene.array} has only {extent:,} "
+                    f"places{'' if len(shape) == 1 else f' along axis {axis}'}: compare with "
+                    f"{bound}"
+                    f"{'' if len(shape) == 1 else ', or see which index belongs to which axis'}.",
+                )
+    if not guards:
+        return None
+    line = getattr(guards[0], "lineno", scene.hazard.line)
+    asked = " and ".join(f"`{ast.unparse(each)}`" for each in guards[:2])
+    return Remark(
+        "guard-of-something-else",
+        f"{asked} (line {line}) does not keep `{text}`, the index, below {bound}: what is asked "
+        "must be the index itself.",
+    )
+
+
+def below_zero(scene: Scene) -> Remark | None:
+    """A negative index of a shared array: what stands in its first element is the learner's say."""
+    lowest = scene.recorder.lowest.get((scene.hazard.line, scene.array))
+    if lowest is None or scene.array in scene.arrays or scene.hazard.index is None:
+        return None
+    axes = range(8)
+    written = [scene.source.index(scene.hazard.line, scene.array, axis) for axis in axes]
+    text = next((ast.unparse(each) for each in written if isinstance(each, ast.BinOp)), None)
+    if text is None:
+        return None
+    return Remark(
+        "negative-index",
+        f"the index `{text}` on line {scene.hazard.line} begins at {lowest}, and {scene.array} at "
+        "0, so that it reads from the other end: something is subtracted that was taken care of "
+        f"when {scene.array} was filled.",
+    )
+
+
+def same_cell(scene: Scene) -> Remark | None:
+    """Two threads that store to one element."""
+    hazard = scene.hazard
+    if hazard.index is None:
+        return None
+    place = f"{scene.array}[{', '.join(map(str, hazard.index))}]"
+    found = scene.fill()
+    rest = ""
+    if found is not None:
+        fill, row = found
+        missing = fill.missed[row] & (fill.line[row] == NOBODY)
+        rest = (
+            f", while nobody fills {places(missing, fill.shape, missing)}" if missing.any() else ""
+        )
+    if hazard.other_line in (None, hazard.line):
+        written = [
+            scene.source.index(hazard.line, scene.array, axis) for axis in range(len(hazard.index))
+        ]
+        index = ", ".join(ast.unparse(each) for each in written if each is not None)
+        shown = f"`{index}` is" if index else "the index is"
+        return Remark(
+            "same-element",
+            f"{shown} the same for {hazard.threads[0]} and {hazard.threads[-1]}, so both store to "
+            f"{place}{rest}: work out that index for both. Each element needs a thread of its own.",
+        )
+    return Remark(
+        "same-element",
+        f"lines {hazard.other_line} and {hazard.line} both fill {place}{rest}: the index on one of "
+        "them is off.",
+    )
