@@ -261,7 +261,15 @@ def without_checks(_, data):
     return json.dumps({**data, "cells": cells}).encode()
 
 
+def checked_twice(_, data):
+    """A notebook whose check cell was copied, id and all, with cells of one's own around it."""
+    own = {"cell_type": "code", "source": "1 / 0", "metadata": {}, "outputs": []}
+    check = [each for each in data["cells"] if "check" in each["id"]]
+    return json.dumps({**data, "cells": [own, *check, *data["cells"], own, *check]}).encode()
+
+
 ODD = {
+    "checked-twice": checked_twice,
     "bom": lambda text, _: text.encode("utf-8-sig"),
     "utf-16": lambda text, _: text.encode("utf-16"),
     "no-ids": without_ids,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -100,6 +101,16 @@ def break_files(made, top: Path) -> dict[str, str]:
     return said
 
 
+def contents(*folders):
+    """Return a digest of each regular file of some folders."""
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
 def grade_hostile(made, tmp_path_factory):
     """Grade the class; return rows by student, the folder, and what each must be told."""
     top = tmp_path_factory.mktemp("class")
@@ -117,9 +128,9 @@ def grade_hostile(made, tmp_path_factory):
     (beside / "numpy.py").write_text("raise SystemExit(0)")
     said = break_files(made, top)
     out = tmp_path_factory.mktemp("out")
-    before = {path: path.read_bytes() for path in sorted((made.root / "solutions").glob("*.ipynb"))}
+    before = contents(top, made.root / "solutions", made.root / "notebooks")
     rows = made.grade(top, out, jobs=2, limits=Limits(seconds=3, output_mib=4))
-    assert before == {path: path.read_bytes() for path in before}
+    assert before == contents(top, made.root / "solutions", made.root / "notebooks")
     return (
         {row["student"]: row for row in rows},
         str(out),

@@ -24,7 +24,7 @@ def submit(folder: Path | None, out: Path) -> int:
     """Pack your answers into one file to hand in.
 
     It holds the answer cells and versions, no outputs. What is missing is listed; you can hand in
-    all the same.
+    all the same. A grader judges as the checks do, on inputs drawn anew.
     """
     from wia_lab.grading.pack import ENDING, pack
 
