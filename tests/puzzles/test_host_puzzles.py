@@ -23,7 +23,7 @@ from wia_lab.workbook import form
 from wia_lab.workbook.build import read_notebook
 
 FOLDER = ROOT / "tests" / "mutants"
-FILES = [path for name in HOST_PUZZLES for path in sorted((FOLDER / name).glob("*.py"))]
+FILES = [path for name in HOST_PUZZLES for path in sorted((FOLDER / name).rglob("*.py"))]
 EACH = pytest.mark.parametrize("puzzle", HOST_PUZZLES.values(), ids=HOST_PUZZLES)
 
 
@@ -32,10 +32,10 @@ def solution(puzzle):
     return notebook_answer(ROOT / "solutions" / f"{puzzle.stem}.ipynb", puzzle.function)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+@pytest.mark.parametrize("path", FILES, ids=lambda p: "/".join(p.relative_to(FOLDER).parts))
 def test_answer_gets_what_it_must(path):
     """The verdict has the kind, line and cause that the file's docstring promises."""
-    puzzle = HOST_PUZZLES[path.parent.name]
+    puzzle = HOST_PUZZLES[path.relative_to(FOLDER).parts[0]]
     verdict = judge(puzzle, load_answer(path, puzzle.function))
     outcome = Outcome(puzzle.id, path.stem, read_promise(path), verdict)
     assert outcome.kept, f"{outcome}\n{verdict.diagnosis and verdict.diagnosis.text}"

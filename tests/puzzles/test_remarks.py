@@ -341,7 +341,7 @@ class TestFilling:
     def test_how(self, kernel, cause, said):
         """Which cells, which line, how many threads."""
         grid = (2,) if kernel is zero_left_out else (1,)
-        found = remark(kernel, grid=grid)
+        found = remark(kernel, size=SIZE if grid == (2,) else 64, grid=grid)
         marks = ("tile[t] = a", "tile[y + i, x] = a", "tile[32 * i + t] = a", "copy_dram")
         lines = [line for mark in marks if (line := _line(kernel, mark))]
         assert found[0] == cause

@@ -101,7 +101,7 @@ def _never_filled(scene: Scene, fill: Fill, row: int) -> Remark:
         f"{said} fill{'s' if one else ''} {_count(filled)} of {scene.array}, and nobody fills "
         f"{places(missing, fill.shape, needed)}"
     )
-    if clashes > stores // 4:
+    if 4 * clashes >= stores:
         return Remark(
             "filled-twice",
             f"{start}. {'It stores' if one else 'They store'} {stores:,} times, so threads fill "

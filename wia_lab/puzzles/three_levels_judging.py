@@ -83,10 +83,13 @@ def _raised(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
         return _say(run, "typing", text, "kernel", line)
     sentence = reply.text.strip().partition("\n")[0].rstrip(".")
     text = f"{_called(step)} raised {reply.error}: {sentence}."
+    if "keeps sums in float32" in reply.text:
+        text += "\nPrecision.MIXED is what is asked for: products of float16, sums in float32."
+        return _say(run, "refused", text, "configured-sums", reply.line)
     if "is not possible on" in reply.text:
         text += "\nAsk a.context.device.info.compute_capability before you name an algorithm."
         return _say(run, "refused", text, "not-on-this-device", reply.line)
-    if "is of type Tensor, which a kernel cannot take" in reply.text:
+    if any(said in reply.text for said in LAUNCHED_IN_BRACKETS):
         text += (
             "\nTensors are launched on by wia.launch_kernel(kernel, launch, …), not in brackets."
         )

@@ -1,4 +1,4 @@
-"""MUST GET: unwritten, line 38, cause axes-swapped.
+"""MUST GET: unwritten, line 36, cause axes-swapped.
 
 Global_size has the rows in x, the columns in y: part of a wide result is not made.
 """
