@@ -23,12 +23,14 @@ def machine() -> wia.Machine:
 class TestDevices:
     """Enumeration and what a device says of itself."""
 
+    @pytest.mark.virtual("a device of another kind")
     def test_enumeration(self, machine: wia.Machine) -> None:
         assert len(machine) == 2
         assert [device.number for device in machine] == [0, 1]
         assert machine.is_virtual
         assert repr(machine[1]) == "<device 1 of 2xH100-nvlink: H100>"
 
+    @pytest.mark.virtual("a device of another kind")
     def test_info_is_the_data_sheet(self, machine: wia.Machine) -> None:
         sheet, info = machines.device("H100"), machine[0].info
         assert info.compute_units == sheet.multiprocessors == 132

@@ -1,4 +1,4 @@
-"""What only a real device shows: other libraries, timeouts, the driver's errors, reserved memory."""
+"""What only real devices show: other libraries, timeouts, errors of the driver, peers."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class TestMemory:
     def test_buddies_over_device_memory(self, context: wia.Context) -> None:
         stream = context.create_stream()
         backing = wia.DeviceBacking(context.allocate(1 << 14), stream)
-        buddy = Buddy(Heap(1 << 14, backing=backing))
+        buddy = Buddy(Heap(1 << 14, backing=backing), 1 << 14)
         first, second = buddy.allocate(3000), buddy.allocate(5000)
         backing.write(first.offset, b"a" * 3000)
         backing.write(second.offset, b"b" * 5000)

@@ -122,6 +122,7 @@ class TestLaunch:
         launch_kernel(compile_kernel(VECTOR_ADD), LaunchConfig(4, 256), memory, memory, memory, N)
         assert (memory.host(np.float32, "read") == 2).all()
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_results_before_their_time(self, context: wia.Context, tensors: Any) -> None:
         """Two streams with nothing between them are a hazard that names both."""
         a, b, c = tensors
@@ -133,6 +134,7 @@ class TestLaunch:
         with pytest.raises(HazardError, match="vector_add"):
             context.synchronize()
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_hazards_name_line_and_launch(self, tensors: Any) -> None:
         """A stray access names the line of the text and the launch; the context stays usable."""
         a, b, c = tensors

@@ -129,6 +129,7 @@ class TestLoss:
                 context.synchronize()
         assert device.contexts == []
 
+    @pytest.mark.virtual("faults that are injected")
     def test_other_devices_go_on(self) -> None:
         machine = wia.open_machine("2xT4")
         one, two = (wia.Context(device) for device in machine)

@@ -89,6 +89,7 @@ class TestKinds:
         stream.synchronize()
         assert values(last) == list(range(16))
 
+    @pytest.mark.virtual("poison in new memory")
     def test_new_memory_is_undefined(self, context: wia.Context) -> None:
         assert set(context.allocate(64, MemoryKind.PINNED).host()) == {0xFB}
 
@@ -155,6 +156,7 @@ class TestStreams:
         download.synchronize()
         assert values(result) == list(range(1, N + 1))
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_times(self, context: wia.Context) -> None:
         stream = context.create_stream()
         host, data = context.allocate(1 << 20, MemoryKind.PINNED), context.allocate(1 << 20)
@@ -167,6 +169,7 @@ class TestStreams:
         assert copied.seconds_since(begin) == pytest.approx(LATENCY + (1 << 20) / PCIE5, abs=2e-6)
         assert end.seconds_since(copied) == pytest.approx(5e-3, abs=2e-6)
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_priority(self, context: wia.Context) -> None:
         """Of two that wait for the compute engine, the lower number goes first."""
         order: list[str] = []
@@ -179,6 +182,7 @@ class TestStreams:
         context.synchronize()
         assert order == ["busy", "high", "low"]
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_timeout(self, context: wia.Context) -> None:
         """The wait ends, the work goes on, and a longer wait sees it done."""
         stream, data = context.create_stream(), context.allocate(64)
@@ -192,6 +196,7 @@ class TestStreams:
         stream.synchronize(timeout=60)
         assert stream.is_done
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_peer_copy_over_nvlink(self, machine: wia.Machine, context: wia.Context) -> None:
         """NVLink carries 450 GB/s one way; without access, a copy takes PCIe 5's 63 GB/s."""
         with wia.Context(machine[1]) as other:
@@ -230,6 +235,7 @@ class TestStreams:
             with pytest.raises(wia.InvalidValue, match=r"give a device, as in context\.device"):
                 machine[1].can_access_peer(other)  # type: ignore[arg-type]
 
+    @pytest.mark.virtual("a device of another kind")
     def test_peer_access_that_cannot_be(self) -> None:
         machine = wia.open_machine("2xT4-pcie-2numa")
         one, two = (wia.Context(device) for device in machine)
@@ -291,6 +297,7 @@ class TestEvents:
             with pytest.raises(wia.NotReady, match="<done, never recorded> is"):
                 use()
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_not_yet(self, context: wia.Context) -> None:
         stream = context.create_stream()
         begin = stream.record()
@@ -305,6 +312,7 @@ class TestEvents:
 class TestOrder:
     """What nothing orders gives the past, and is named."""
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_kernel_before_the_copy(self, context: wia.Context) -> None:
         one, two = (context.create_stream() for _ in range(2))
         host, data, out = pinned(context, [7] * N), *(context.allocate(4 * N) for _ in range(2))
@@ -317,15 +325,17 @@ class TestOrder:
         context.synchronize()
         assert 8 not in values(result)
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_host_reads_before_it_has_waited(self, context: wia.Context) -> None:
         stream, result = context.create_stream(), pinned(context, [0] * N)
         stream.copy(result, context.allocate(4 * N))
-        line = TestOrder.test_host_reads_before_it_has_waited.__code__.co_firstlineno + 5
+        line = TestOrder.test_host_reads_before_it_has_waited.__code__.co_firstlineno + 6
         with pytest.raises(HazardError, match=f"the host .line {line}. reads .* of pinned"):
             result.host(np.int32, "read")
         stream.synchronize()
         assert result.host(np.int32, "read").shape == (N,)
 
+    @pytest.mark.virtual("hazards, which only virtual machines find")
     def test_buffer_reused_too_early(self, context: wia.Context) -> None:
         stream, host = context.create_stream(), pinned(context, [1] * N)
         stream.copy(context.allocate(4 * N), host)

@@ -55,6 +55,7 @@ class TestMigration:
     """Pages go to whoever touches them, and that takes time."""
 
     @pytest.mark.parametrize("kind", [MemoryKind.UNIFIED, MemoryKind.MANAGED])
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_back_and_forth(self, context: wia.Context, kind: MemoryKind) -> None:
         data = context.allocate(PAGES * PAGE, kind)
         data.host()[:] = 1
@@ -66,12 +67,14 @@ class TestMigration:
         assert set(data.host().tolist()) == {3}
         assert data.migrations == Migrations(faults=2 * PAGES, nbytes=2 * PAGES * PAGE)
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_first_touch_on_the_device(self, context: wia.Context) -> None:
         data = context.allocate(PAGES * PAGE, MemoryKind.UNIFIED)
         run(context, data)
         run(context, data)
         assert data.migrations == Migrations()
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_only_the_pages_touched(self, context: wia.Context) -> None:
         data = context.allocate(PAGES * PAGE - 100, MemoryKind.UNIFIED)
         data.host()[:] = 1
@@ -80,12 +83,14 @@ class TestMigration:
         run(context, data[3 * PAGE :])
         assert data.migrations == Migrations(faults=3, nbytes=3 * PAGE - 100)
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_faults_take_the_links_time(self, context: wia.Context) -> None:
         data = context.allocate(PAGES * PAGE, MemoryKind.UNIFIED)
         data.host()[:] = 1
         first, second = run(context, data), run(context, data)
         assert first - second == pytest.approx(PAGES * (PAGE / 63e9 + 10e-6), rel=0.02)
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_the_host_waits_too(self, context: wia.Context) -> None:
         data = context.allocate(PAGES * PAGE, MemoryKind.UNIFIED)
         run(context, data)
@@ -98,6 +103,7 @@ class TestMigration:
 class TestPrefetch:
     """What was asked for ahead is there without a fault."""
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_to_the_device_and_back(self, context: wia.Context) -> None:
         data, stream = context.allocate(PAGES * PAGE, MemoryKind.UNIFIED), context.create_stream()
         data.host()[:] = 1
@@ -110,6 +116,7 @@ class TestPrefetch:
         assert data[:PAGE].host()[0] == 2
         assert data.migrations == Migrations(prefetched=PAGES + 1, nbytes=(PAGES + 1) * PAGE)
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_overlaps_other_work(self, context: wia.Context) -> None:
         """On the copy engine, beside a kernel that uses something else."""
         data = context.allocate(PAGES * PAGE, MemoryKind.UNIFIED)
@@ -139,6 +146,7 @@ class TestPrefetch:
 class TestAdvice:
     """Each piece of advice saves the moves that it is for."""
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_read_mostly(self, contexts: list[wia.Context]) -> None:
         """Each reader gets a copy once; a write discards the others'."""
         data = contexts[0].allocate(PAGE, MemoryKind.UNIFIED)
@@ -154,6 +162,7 @@ class TestAdvice:
             run(context, data, writes=False)
         assert data.migrations.faults == 4
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_without_it_they_take_turns(self, contexts: list[wia.Context]) -> None:
         data = contexts[0].allocate(PAGE, MemoryKind.UNIFIED)
         data.host()[:] = 1
@@ -162,6 +171,7 @@ class TestAdvice:
                 run(context, data, writes=False)
         assert data.migrations.faults == 6
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_preferred_on_the_host(self, context: wia.Context) -> None:
         """A device can use the host's memory over its link: nothing moves."""
         data = context.allocate(PAGE, MemoryKind.UNIFIED)
@@ -173,6 +183,7 @@ class TestAdvice:
         assert data.migrations == Migrations()
         assert data.host()[0] == 4
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_preferred_on_the_device(self, context: wia.Context) -> None:
         """The host cannot use a device's memory: its touches still move the page, and back."""
         data = context.allocate(PAGE, MemoryKind.UNIFIED)
@@ -182,6 +193,7 @@ class TestAdvice:
         run(context, data)
         assert data.migrations.faults == 2
 
+    @pytest.mark.virtual("migrations, which the driver does not count")
     def test_accessed_by(self, contexts: list[wia.Context]) -> None:
         """The peer reads it over NVLink, where it is."""
         data = contexts[0].allocate(PAGE, MemoryKind.UNIFIED)

@@ -74,6 +74,7 @@ def test_a_kernel_needs_no_destroying(context: wia.Context) -> None:
     assert context.memory_in_use == 0
 
 
+@pytest.mark.virtual("times of the simulated clock")
 def test_an_event_of_ones_own(context: wia.Context) -> None:
     """It is made first and recorded later, in a stream; another stream waits for it."""
     event, (first, second) = (
@@ -90,6 +91,7 @@ def test_an_event_of_ones_own(context: wia.Context) -> None:
     assert context.backend.now() == pytest.approx(1.5, abs=1e-3)
 
 
+@pytest.mark.virtual("a device of another kind")
 def test_type_of_a_device(context: wia.Context) -> None:
     """As text; the name is the data sheet's."""
     assert context.device.info.type.value == "gpu"

@@ -75,6 +75,7 @@ class TestNumPy:
         tensor.numpy()[:] = 0
         assert tensor.numpy().tolist() == [0, 1, 2, 3]
 
+    @pytest.mark.virtual("a device of another kind")
     def test_near_a_socket(self) -> None:
         """Pinned tensors lie where they are asked for; device memory has no socket."""
         with wia.Context(wia.open_machine("2xT4-pcie-2numa")[1]) as context:
@@ -127,6 +128,7 @@ class TestDLPack:
         tensor.host()[0, 1] = 7
         assert shared[1, 0] == 7
 
+    @pytest.mark.virtual("memory that CUDA's libraries do not reach")
     def test_refused(self, context: wia.Context) -> None:
         tensor = wia.zeros(context, 3)
         for ask in (tensor.__dlpack__, tensor.__dlpack_device__):

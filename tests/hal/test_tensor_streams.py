@@ -96,6 +96,7 @@ class TestStreams:
         assert doubled.memory is kind
         assert doubled.numpy().tolist() == [0, 2, 4]
 
+    @pytest.mark.virtual("faults that are injected")
     def test_a_fault_comes_to_light(self, context: wia.Context) -> None:
         """An operation is work like any other: it can be let fail."""
         machine = context.device.machine

@@ -108,6 +108,7 @@ class TestContexts:
             with pytest.raises(wia.TimedOut, match=r"within 30\.0 s"):
                 streams[0].synchronize()
 
+    @pytest.mark.virtual("times of the simulated clock")
     def test_a_limit_that_is_set_later(self) -> None:
         """`wia_context_set_memory_limit` and `_timeout`, here with 2 MiB and half a second."""
         with wia.Context(wia.open_machine("A100")[0]) as context:
@@ -121,6 +122,7 @@ class TestContexts:
             with pytest.raises(wia.TimedOut):
                 stream.synchronize()
 
+    @pytest.mark.virtual("a device of another kind")
     def test_a_context_that_cannot_be(self) -> None:
         """Where the C returns NULL, this raises, and the device is as before."""
         device = wia.open_machine("T4")[0]

@@ -39,6 +39,7 @@ def on_gpu1(specification: str) -> tuple[list[int], bool]:
     ("specification", "copied"),
     [("2xH100-nvlink", False), ("2xT4-pcie", False), ("2xT4-pcie-2numa", True)],
 )
+@pytest.mark.virtual("a device of another kind")
 def test_enable_peer_access_example(specification: str, copied: bool) -> None:
     """In place where there is a way, else copied; the values are the same."""
     assert on_gpu1(specification) == (list(range(1, 9)), copied)
@@ -62,6 +63,7 @@ def test_alloc_numa_aware(preferred: int) -> None:
     assert near / far == pytest.approx(0.75, rel=0.01)
 
 
+@pytest.mark.virtual("a device of another kind")
 def test_create_tensor_numa() -> None:
     """A tensor near a socket lies in host memory; device memory has no socket to choose."""
     device = wia.open_machine("2xA100-pcie-2numa")[1]

@@ -35,6 +35,7 @@ def context() -> Iterator[wia.Context]:
         yield made
 
 
+@pytest.mark.virtual("times of the simulated clock")
 def test_efficient_allocation(context: wia.Context) -> None:
     """Allocated for the stream that computes: nobody waits, and all but the first are hits."""
     stream = context.create_stream()

@@ -234,6 +234,7 @@ class TestChoice:
         for way in ("NAIVE", "PIPELINE", "DOUBLE_BUFFERED"):
             assert way in text
 
+    @pytest.mark.virtual("a device of another kind")
     def test_what_a_device_lacks(self) -> None:
         with wia.Context(wia.open_machine("T4")[0]) as context:
             a = wia.zeros(context, (64, 64))

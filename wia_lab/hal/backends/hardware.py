@@ -17,7 +17,7 @@ from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
 from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream
 from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
-from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.errors import DeviceLost, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.cost import seconds
 
@@ -255,10 +255,14 @@ class HardwareBackend:
         for stream in list(self._closing):
             api = self.driver.api
             with self.driver.on(stream.device):
-                if self.driver.status(api.cuStreamQuery, stream.pointer) == SUCCESS:
-                    self._closing.remove(stream)
-                    stream.kept.clear()
+                try:
+                    if self.driver.status(api.cuStreamQuery, stream.pointer) != SUCCESS:
+                        continue
                     self.driver.call(api.cuStreamDestroy, stream.pointer)
+                except DeviceLost:  # and the stream with it
+                    pass
+                self._closing.remove(stream)
+                stream.kept.clear()
 
     # Work
 

@@ -40,7 +40,10 @@ def fill(out, value):
 
 @functools.cache
 def relu(dtype: np.dtype[Any]) -> Any:
-    """The larger of a and 0; NaN stays NaN."""
+    """The larger of a and 0; NaN stays NaN.
+
+    NVVM makes `0 if x <= 0 else x` a max.f32, whose result for NaN is 0.
+    """
     kind = numba.from_dtype(dtype)
 
     @cuda.jit
