@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 Wrong = Diagnosis | None
 
+LAUNCHED_IN_BRACKETS = (
+    "is of type Tensor, which a kernel cannot take",
+    "where libraries of CUDA reach nothing",
+)
+"""What is said where Numba itself is given a tensor."""
+
 MOST_ELEMENTS = 64  # that a thread makes; more, and most of the device idles
 MOST_SPARE = 16  # times as many threads as blocks of 64 × 64 need
 BLOCK = 64

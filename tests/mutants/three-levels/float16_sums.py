@@ -1,4 +1,4 @@
-"""MUST GET: wrong-choice, cause configured-sums. Sums in float16, widened afterwards."""
+"""MUST GET: refused, line 28, cause configured-sums. Sums in float16, widened afterwards."""
 
 from numba import float32
 
