@@ -7,12 +7,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from wia_lab.hal.checks import checked_whole, refuse
-from wia_lab.hal.errors import ForeignHandle, InvalidValue
+from wia_lab.hal.errors import DeviceLost, ForeignHandle, InvalidValue
 from wia_lab.memory import Heap
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context
-    from wia_lab.hal.errors import DeviceLost
     from wia_lab.hal.machine import Machine
 
 
@@ -112,7 +111,10 @@ class Device:
         ]
         for context in list(self.contexts):
             context.abandon()
-        self.machine.backend.reset(self.number)
+        try:
+            self.machine.backend.reset(self.number)
+        except DeviceLost as error:
+            raise DeviceLost(f"{error}; lost are {', '.join(gone) or 'no buffers'}") from error
         self.memory = Heap(self.info.memory_size)
         self.lost = None
         return gone

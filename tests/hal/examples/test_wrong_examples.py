@@ -38,6 +38,7 @@ def promise(path: Path) -> tuple[str, str]:
 
 
 VIRTUAL = {
+    "s4_9_double_buffer_without_prologue": "poison in new memory",
     "s4_3_prefetched_on_another_stream": "migrations, which the driver does not count",
     "s3_9_context_after_the_reset": "faults that are injected",
     "s3_9_submitted_twice": "times of the simulated clock",

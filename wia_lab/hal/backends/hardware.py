@@ -396,11 +396,21 @@ class HardwareBackend:
         return self._clock.elapsed(earlier, later)
 
     def reset(self, device: int) -> None:
-        """Reset the primary context; kernels are compiled anew for the new one."""
-        choice.numba_cuda().gpus[device].reset()
-        self.driver.forget(device)
-        self._clock.forget(device)
-        self._launcher.forget()
+        """A device that still answers is as good as new; no other can be mended in this process.
+
+        Raises
+        ------
+        DeviceLost
+            After an error that CUDA keeps until the process ends.
+        """
+        try:
+            with self.driver.on(device):
+                self.driver.call(self.driver.api.cuCtxSynchronize)
+        except DeviceLost as error:
+            raise DeviceLost(
+                f"{error}; the driver keeps this error until the process ends: start another to "
+                f"use device {device} again"
+            ) from error
 
 
 def _start(span: Span) -> int:

@@ -75,11 +75,6 @@ class Clock:
         watch = self.watches.get(device)
         return [] if watch is None else watch.intervals(device, since)
 
-    def forget(self, device: int) -> None:
-        """The device was reset, and its events are gone."""
-        self._bases.pop(device, None)
-        self.watches.pop(device, None)
-
     def _marked(self) -> tuple[Any, float]:
         """An event of the current device that has happened, and when."""
         api = self._driver.api

@@ -35,7 +35,7 @@ class Driver:
     device_count : int
         GPUs that it shows.
     retired : deque
-        Functions with a handle, a device and its context, to be called where the driver may be.
+        Functions with a handle and a device, to be called where the driver may be.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Driver:
         self.call(self.api.cuInit, 0)
         self.device_count: int = self.call(self.api.cuDeviceGetCount)
         self._contexts: dict[int, Any] = {}
-        self.retired: deque[tuple[Callable[..., Any], Any, int, Any]] = deque()
+        self.retired: deque[tuple[Callable[..., Any], Any, int]] = deque()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function of the driver returns beside its status.
@@ -95,10 +95,6 @@ class Driver:
             self._contexts[device] = found
         return found
 
-    def forget(self, device: int) -> None:
-        """The primary context of a device was reset."""
-        self._contexts.pop(device, None)
-
     def on(self, device: int) -> _Current:
         """`with driver.on(device)`: its context is the thread's, and the old one afterwards."""
         return _Current(self, self.context(device))
@@ -106,10 +102,9 @@ class Driver:
     def reap(self) -> None:
         """Free what was let go where the driver could not be called."""
         while self.retired:
-            function, handle, device, context = self.retired.popleft()
-            if self._contexts.get(device) is context:  # else a reset took it already
-                with self.on(device):
-                    self.call(function, handle)
+            function, handle, device = self.retired.popleft()
+            with self.on(device):
+                self.call(function, handle)
 
     def attribute(self, device: int, name: str) -> int:
         """An attribute of a device, by the end of its name in the driver's header."""

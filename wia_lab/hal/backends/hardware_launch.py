@@ -34,7 +34,6 @@ class Launcher:
     def __init__(self, driver: Driver, sheet: Callable[[int], Device]) -> None:
         self._driver, self._sheet = driver, sheet
         self._good: set[tuple[Any, ...]] = set()
-        self._kernels: dict[int, Any] = {}  # those that were launched, for `forget`
         self._constants: dict[tuple[int, bytes, str], Any] = {}
 
     def bound(
@@ -108,17 +107,9 @@ class Launcher:
             self._constants[key] = choice.numba_cuda().to_device(values)
         return self._constants[key]
 
-    def forget(self) -> None:
-        """Let kernels be loaded anew, and constants be made anew, after a device was reset."""
-        for kernel in self._kernels.values():
-            kernel.__dict__.pop("_dispatcher", None)
-        self._kernels.clear()
-        self._constants.clear()
-
     def _configured(
         self, kernel: Any, grid: Any, block: Any, stream: HardwareStream, shared_bytes: int
     ) -> Callable[[Sequence[Any]], None]:
-        self._kernels.setdefault(id(kernel), kernel)
         configured = kernel.hardware[grid, block, stream.numba, shared_bytes]
         refused = choice.numba_cuda().cudadrv.driver.CudaAPIError
 

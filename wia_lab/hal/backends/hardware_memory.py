@@ -10,7 +10,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,15 +68,6 @@ class _HostBytes:
         }
 
 
-class _Retired(NamedTuple):
-    """As `Driver.retired` takes it."""
-
-    function: Callable[..., Any]
-    handle: Any
-    device: int
-    context: Any
-
-
 class _Range:
     """Driver memory that goes when nobody refers to it, or is told to."""
 
@@ -113,9 +104,7 @@ def allocate(
             give_back = api.cuMemFree
     storage = Storage(int(pointer), nbytes, kind, device, name)
     held = _Range()
-    finalizer = weakref.finalize(
-        held, driver.retired.append, _Retired(give_back, pointer, device, driver.context(device))
-    )
+    finalizer = weakref.finalize(held, driver.retired.append, (give_back, pointer, device))
     finalizer.atexit = False  # the process gives all of it back
     if kind.host_access:
         storage.array = np.asarray(_HostBytes(storage.pointer, nbytes, held))

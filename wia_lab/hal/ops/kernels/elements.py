@@ -40,16 +40,14 @@ def fill(out, value):
 
 @functools.cache
 def relu(dtype: np.dtype[Any]) -> Any:
-    """The larger of a and 0; NaN stays NaN.
-
-    NVVM makes `0 if x <= 0 else x` a max.f32, whose result for NaN is 0.
-    """
+    """The larger of a and 0; NaN stays NaN, which it does not in a kernel's `max`."""
     kind = numba.from_dtype(dtype)
 
     @cuda.jit
     def larger(out, a):
         for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-            out[i] = max(kind(0), a[i])
+            x = a[i]
+            out[i] = x if x > kind(0) or x != x else kind(0)
 
     return larger
 
