@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32
 
 from wia_lab import cuda
-from wia_lab.kernels.ladder import Launch, Step, Topic, ceil_div, flat, uniform, unwritten
+from wia_lab.kernels.ladder import Step, Topic, flat, uniform, unwritten
 
 TAPS = 5
 HALO = TAPS // 2
@@ -22,12 +22,13 @@ WIDE = 4  # floats in 16 bytes
 MARGIN = WIDE  # the halo, rounded up so that copies of 16 bytes stay aligned
 SKIPPED = MARGIN - HALO
 WIDE_BUFFER = TILE + 2 * MARGIN
-STAGES = 4
+STAGES = 2
 AHEAD = STAGES - 1
 WAITED = STAGES - 2
 LAST = STAGES - 1  # turn & LAST is turn % STAGES, and never negative
 LARGEST = (1 << 62) - 1  # of the indices that a mask leaves as they are
-PERSISTENT_BLOCKS = 132 * 6  # fills an H200's 132 multiprocessors: 33 KiB and 40 registers a thread
+RUN = 4  # neighbouring tiles that a block of the pipeline walks
+SPAN = RUN * TILE
 
 
 @cuda.jit
@@ -71,31 +72,42 @@ def convolve_tile(out, signal, taps):
 
 
 @cuda.jit(device=True)
-def make_outputs(out, tile, weights, begin):
-    """Write the outputs of one tile, from ``out[begin]`` on.
+def make_whole(out, tile, weights, begin):
+    """Write all outputs of one tile, from ``out[begin]`` on.
 
-    A whole tile is written without a test a cell, tap by tap over the thread's outputs: loops so
-    small are unrolled, and each access is an address and a constant. Numba's tests for negative
-    indices would cost more than the sums; the mask of `begin` shows that it needs none.
+    Tap by tap over the thread's outputs: loops so small are unrolled, and each access is an address
+    and a constant. `begin` must be masked: Numba's tests for negative indices would else stand
+    before every access, and cost more than the sums.
     """
     t = cuda.threadIdx.x & (BLOCK - 1)
     totals = cuda.local.array(OUTPUTS, float32)
+    for k in range(OUTPUTS):
+        totals[k] = float32(0.0)
+    for q in range(TAPS):
+        for k in range(OUTPUTS):
+            totals[k] += weights[q] * tile[t + (SKIPPED + k * BLOCK + q)]
+    for k in range(OUTPUTS):
+        out[begin + (t + k * BLOCK)] = totals[k]
+
+
+@cuda.jit(device=True)
+def make_ragged(out, tile, weights, begin):
+    """Write the outputs of a tile that reaches past the end, as many as there are."""
+    for j in range(cuda.threadIdx.x, TILE, BLOCK):
+        if begin + j < out.size:
+            total = float32(0.0)
+            for q in range(TAPS):
+                total += weights[q] * tile[SKIPPED + j + q]
+            out[begin + j] = total
+
+
+@cuda.jit(device=True)
+def make_outputs(out, tile, weights, begin):
+    """Write the outputs of one tile, a whole one without a test a cell."""
     if begin + TILE <= out.size:
-        start = begin & LARGEST
-        for k in range(OUTPUTS):
-            totals[k] = float32(0.0)
-        for q in range(TAPS):
-            for k in range(OUTPUTS):
-                totals[k] += weights[q] * tile[t + (SKIPPED + k * BLOCK + q)]
-        for k in range(OUTPUTS):
-            out[start + (t + k * BLOCK)] = totals[k]
+        make_whole(out, tile, weights, begin & LARGEST)
     else:
-        for j in range(t, TILE, BLOCK):
-            if begin + j < out.size:
-                total = float32(0.0)
-                for q in range(TAPS):
-                    total += weights[q] * tile[SKIPPED + j + q]
-                out[begin + j] = total
+        make_ragged(out, tile, weights, begin)
 
 
 @cuda.jit
@@ -128,19 +140,22 @@ def convolve_outputs(out, signal, taps):
 
 
 @cuda.jit(device=True)
-def fetch(tile, signal, first):
-    """Begin to copy a tile with its margins from ``signal[first]`` on; zeros outside.
+def fetch_whole(tile, signal, first):
+    """Begin to copy a tile with its margins from ``signal[first]`` on, 16 bytes a copy."""
+    t = cuda.threadIdx.x & (BLOCK - 1)
+    for k in range(OUTPUTS // WIDE):
+        j = (t + k * BLOCK) * WIDE
+        cuda.cp_async(tile, j, signal, first + j, WIDE)
+    if t < 2 * MARGIN // WIDE:
+        j = TILE + t * WIDE
+        cuda.cp_async(tile, j, signal, first + j, WIDE)
 
-    16 bytes a copy where the tile lies inside, 4 bytes at the ends of the signal.
-    """
+
+@cuda.jit(device=True)
+def fetch(tile, signal, first):
+    """Begin the same copies; a tile that reaches outside goes 4 bytes a copy, with zeros there."""
     if first >= 0 and first + WIDE_BUFFER <= signal.size:
-        t = cuda.threadIdx.x & (BLOCK - 1)
-        for k in range(OUTPUTS // WIDE):
-            j = (t + k * BLOCK) * WIDE
-            cuda.cp_async(tile, j, signal, first + j, WIDE)
-        if t < 2 * MARGIN // WIDE:
-            j = TILE + t * WIDE
-            cuda.cp_async(tile, j, signal, first + j, WIDE)
+        fetch_whole(tile, signal, first)
     else:
         cuda.copy_dram_to_sram_async(tile, signal, first, WIDE_BUFFER)
 
@@ -166,36 +181,39 @@ def convolve_async(out, signal, taps):
 
 @cuda.jit
 def convolve_pipeline(out, signal, taps):
-    """A fixed grid walks the tiles, three of them on their way behind the one in use.
+    """Each block walks 4 neighbouring tiles, one tile on its way behind the one in use.
 
-    One barrier a tile: it publishes the tile that has come and frees the one used last. Bound by
-    memory bandwidth. Launch: as many blocks of 256 as the device holds at once.
+    One barrier a tile: it publishes the tile that has come and frees the one used last. What lies
+    outside is tested once, before the loop, which then needs 32 registers a thread: a
+    multiprocessor holds 2,048 threads. Runs that reach past an end go one tile at a time. Bound by
+    memory bandwidth. Launch: ⌈n / 8192⌉ blocks of 256.
     """
     tiles = cuda.shared.array((STAGES, WIDE_BUFFER), float32)
     weights = cuda.local.array(TAPS, float32)
+    begin = (cuda.blockIdx.x & LARGEST) * SPAN
     for k in range(TAPS):
         weights[k] = taps[k]
-    count = (out.size + TILE - 1) // TILE
-    first, step = cuda.blockIdx.x, cuda.gridDim.x
-    for stage in range(AHEAD):
-        if first + stage * step < count:
-            fetch(tiles[stage], signal, (first + stage * step) * TILE - MARGIN)
-        cuda.cp_async_commit_group()
-    for turn in range((count - first + step - 1) // step):
-        number = first + turn * step
-        cuda.cp_async_wait_group(WAITED)
-        cuda.syncthreads()
-        later = number + AHEAD * step
-        if later < count:
-            fetch(tiles[(turn + AHEAD) & LAST], signal, later * TILE - MARGIN)
-        cuda.cp_async_commit_group()
-        make_outputs(out, tiles[turn & LAST], weights, number * TILE)
-
-
-def _pipeline(out, signal, taps):
-    # Half as many blocks as tiles at small sizes, so that each block has several turns
-    grid = min(ceil_div(out.size, 2 * TILE), PERSISTENT_BLOCKS)
-    return [Launch(convolve_pipeline, grid, BLOCK, (out, signal, taps))]
+    if begin >= MARGIN and begin + (SPAN + MARGIN) <= out.size:
+        for stage in range(AHEAD):
+            fetch_whole(tiles[stage], signal, begin + (stage * TILE - MARGIN))
+            cuda.cp_async_commit_group()
+        for turn in range(RUN):
+            cuda.cp_async_wait_group(WAITED)
+            cuda.syncthreads()
+            later = turn + AHEAD
+            if later < RUN:
+                fetch_whole(tiles[later & LAST], signal, begin + (later * TILE - MARGIN))
+            cuda.cp_async_commit_group()
+            make_whole(out, tiles[turn & LAST], weights, begin + turn * TILE)
+    else:
+        for turn in range(RUN):
+            first = begin + turn * TILE
+            if first < out.size:
+                cuda.copy_dram_to_sram_async(tiles[0], signal, first - MARGIN, WIDE_BUFFER)
+                cuda.cp_async_wait_all()
+                cuda.syncthreads()
+                make_ragged(out, tiles[0], weights, first)
+                cuda.syncthreads()
 
 
 def _reference(out, signal, taps):  # noqa: ARG001 - of all arguments
@@ -211,9 +229,9 @@ CONVOLUTION = Topic(
         Step("halo tile", flat(convolve_tile)),
         Step("eight outputs a thread", flat(convolve_outputs, OUTPUTS)),
         Step("async, 16-byte copies", flat(convolve_async, OUTPUTS)),
-        Step("pipeline", _pipeline),
+        Step("pipeline", flat(convolve_pipeline, OUTPUTS * RUN)),
     ),
     arguments=lambda rng, n: (unwritten(n), uniform(rng, n), uniform(rng, TAPS)),
     reference=_reference,
-    sizes=((3,), (1009,), (8192,), (15013,)),
+    sizes=((3,), (1009,), (8192,), (15013,), (25589,)),
 )
