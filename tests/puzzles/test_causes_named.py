@@ -1,0 +1,58 @@
+"""Blind answers whose cause was not named when they came: what tells it now."""
+
+from __future__ import annotations
+
+import pytest
+
+from wia_lab.puzzles import find, judge
+from wia_lab.puzzles.mutants import ROOT, load_answer
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "answer", "said"),
+    [
+        ("first-kernel", "second_2", "cuda.gridDim.x is the number of blocks"),
+        ("device-query", "exactly_full_refused", "exactly 7 GiB are left: that is room enough"),
+        ("device-query", "second_2", "then choose raises LookupError"),
+        ("three-levels", "blind_4", "capability is 8.0, and from 8.0 on includes it"),
+        (
+            "coalescing",
+            "guard_or",
+            "is joined with another condition by `or`, so one of them is enough",
+        ),
+        ("coalescing", "second_4", "blocks are counted in steps of 32"),
+        ("bank-conflicts", "load_guarded_by_out", "what is loaded goes by the shape of a"),
+        ("bank-conflicts", "steps_of_one", "nobody fills rows 11 to 31 of columns 0 to 10"),
+        ("tiled-matmul", "second_4", "filled from row k + threadIdx.x of b"),
+        ("register-tiling", "second_4", "so threads fill the same elements"),
+        ("halo-convolution", "right_halo_over_own", "nobody fills elements 258 to 259"),
+        ("halo-convolution", "second_3", "begins at -2, and tile at 0"),
+        ("async-convolution", "one_thread_asks", "only 1 of the block's 256 threads take part"),
+        ("async-convolution", "only_inside_ask", "only 253 of the block's 256 threads take part"),
+        ("async-convolution", "second_5", "thread 253 of block 3 has returned before"),
+        ("pipeline", "next_into_same_buffer", "to where nobody has read yet what line 19 brought"),
+        ("pipeline", "two_ahead_too_early", "to where nobody has read yet what line 23 brought"),
+        ("pipeline", "second_3", "the copies on lines 22 and 27 are in one group"),
+        ("pipeline", "second_4", "what has arrived in tiles[0] lies there unread"),
+        ("pipeline", "second_6", "in its last turn there is no next tile to ask for"),
+        ("reduction-softmax", "cell_by_lane", "the index `lane` goes up to 31 on this line"),
+        ("reduction-softmax", "second_6", "as for a number of rounds that is rounded down"),
+        ("conv-bn-relu-pool", "own_pixels_only", "nobody fills rows 0 and 33 and columns 0 and 33"),
+    ],
+)
+def test_named(puzzle, answer, said):
+    """The message has the words that tell it."""
+    record = find(puzzle)
+    path = ROOT / "tests" / "mutants" / puzzle / "blind" / f"{answer}.py"
+    found = judge(record, load_answer(path, record.function), on_hardware=False).diagnosis
+    assert said in found.text
+
+
+def test_a_gate_missed_from_below_says_how_to_reach_it():
+    """Too few is told by the gate's advice, too many by its other sentence."""
+    record = find("pipeline")
+    path = ROOT / "tests" / "mutants" / "pipeline" / "plain_loads.py"
+    found = judge(record, load_answer(path, record.function), on_hardware=False).diagnosis
+    assert found.cause == "samples copied asynchronously"
+    assert found.text.endswith(record.gates[0].advice)
+    assert record.gates[0].too_many not in found.text
