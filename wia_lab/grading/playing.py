@@ -65,8 +65,11 @@ def host(
         return {"runs": [], "refusal": refusal}
     runs: list[dict[str, Any]] = []
     for name, steps, options, measured in cases:
-        with contextlib.redirect_stdout(io.StringIO()):
-            run = play(answer, HostCase(name, steps, options, measured=measured))
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                run = play(answer, HostCase(name, steps, options, measured=measured))
+        except Exception:  # nobody here knows that an earlier script went wrong already
+            break  # so the judge says which did; that scripts are missing is never a pass
         runs.append({"replies": run.replies, "facts": dict(run.facts)})
         if any(reply.error in STOPS for reply in run.replies):
             break

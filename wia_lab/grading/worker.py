@@ -288,7 +288,6 @@ REFUSED_EVENTS = [
     "signal.",
     "sys._getframe",
     "sys._current_frames",
-    "sys.settrace",
     "sys.setprofile",
     "gc.",
     "code.__new__",
@@ -313,7 +312,7 @@ REFUSED_EVENTS = [
 ]
 """What an answer on the host has no business with, by the names of Python's audit events."""
 
-FOR_OTHERS = ("os.", "subprocess.", "socket.", "signal.", "gc.", "sys.settrace", *BUILDS)
+FOR_OTHERS = ("os.", "subprocess.", "socket.", "signal.", "gc.", *BUILDS)
 """Of these, what no part of `CALLS_BACK` does for itself."""
 
 
