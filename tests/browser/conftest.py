@@ -44,6 +44,15 @@ def browser():
 
 
 @pytest.fixture
+def connected():
+    """Return the function that waits until a page has its kernel.
+
+    A key that runs a cell before that brings up a dialog; the page's indicator says "idle" even so.
+    """
+    return lambda page: page.wait_for_function(demo_page.READY)
+
+
+@pytest.fixture
 def lab(tmp_path):
     """Start `wia-lab start` on a new folder; return the folder and the address of its pages."""
     with running(tmp_path) as found:

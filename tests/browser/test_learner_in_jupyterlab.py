@@ -55,7 +55,7 @@ class Notebook:
 
 
 @pytest.fixture
-def open_notebook(browser, lab):
+def open_notebook(browser, lab, connected):
     """Return the function that opens a notebook of the learner's folder in a new page."""
     folder, address = lab
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
@@ -64,7 +64,7 @@ def open_notebook(browser, lab):
     def opened(name):
         page.goto(address.format(f"{name}.ipynb"))
         page.locator(".jp-Notebook .jp-Cell").first.wait_for()
-        page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
+        connected(page)
         return Notebook(page, folder / f"{name}.ipynb")
 
     yield opened
@@ -94,14 +94,14 @@ def test_fail_answer_pass(name, open_notebook, lab, tmp_path):
     assert list(load(lab[0]).solved) == checked_puzzles(check)
 
 
-def test_start_opens_the_first_notebook(browser, lab, tmp_path):
+def test_start_opens_the_first_notebook(browser, lab, connected, tmp_path):
     """The address that `wia-lab start` prints opens 00-start.ipynb, with a kernel that runs it."""
     address = re.search(r"http://127\.0\.0\.1:\d+/\S+", (tmp_path / "lab.log").read_text())[0]
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(SECONDS * 1000)
     token = lab[1].partition("token=")[2]  # the log hides it
     page.goto(address.replace("token=...", f"token={token}"))
-    page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
+    connected(page)
     notebook = Notebook(page, lab[0] / "00-start.ipynb")
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert notebook.page.title().startswith("00-start")
