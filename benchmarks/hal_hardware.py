@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -147,6 +148,13 @@ def peer_copies(machine: wia.Machine) -> list[dict[str, Any]]:
                 second.enable_peer_access(first)
                 first.enable_peer_access(second)
     return rows
+
+
+def driver_version() -> str:
+    """As nvidia-smi says it."""
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    return said.splitlines()[0]
 
 
 def row(what: str, value: float, unit: str) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def circumstances(command: str) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-    ).stdout.strip()
+    ).stdout.splitlines()[0]
     names = ("numba", "numba-cuda", "numpy", "torch")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     date = dt.datetime.now(dt.UTC).date()

@@ -205,7 +205,7 @@ class TestChoice:
             (MatmulAlgorithm.NAIVE, "naive"),
             (MatmulAlgorithm.TILED, "tiled"),
             (MatmulAlgorithm.DOUBLE_BUFFERED, "double-buffered"),
-            (MatmulAlgorithm.PIPELINE, "two blocks together"),
+            (MatmulAlgorithm.PIPELINE, "turned tile, unrolled"),
         ],
     )
     @pytest.mark.virtual("faults that are injected")

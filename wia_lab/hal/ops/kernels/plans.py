@@ -31,7 +31,7 @@ STEPS = {
     "naive": "naive",
     "tiled": "tiled",
     "double-buffered": "double-buffered",
-    "pipeline": "pipeline, 16-byte copies",
+    "pipeline": "turned tile, unrolled",
 }
 """Step of `wia_lab.kernels.matmul` for each algorithm of `MatmulAlgorithm`."""
 
