@@ -97,8 +97,7 @@ def compute(data: np.ndarray, result: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("batches", [1, 2, 3, 8])
-@pytest.mark.virtual("times of the simulated clock")
-def test_double_buffering(batches: int) -> None:
+def test_double_buffering(batches: int, on_hardware: bool) -> None:
     """Prologue, both directions ordered, no batch too many, a wait at the end; and it overlaps."""
     size, seconds = 1 << 20, 60e-6
     with wia.Context(wia.open_machine("A100")[0]) as context:
@@ -122,6 +121,8 @@ def test_double_buffering(batches: int) -> None:
                 used.append(work.record())
         got = results.host(access="read").reshape(batches, size)
         assert (got == np.arange(1, batches + 1)[:, None]).all()
+        if on_hardware:
+            return
         copying = 10e-6 + size / 31.5e9
         report = profiler.report()
         assert report.overlap_ms == pytest.approx((batches - 1) * copying * 1e3, rel=0.05)

@@ -60,18 +60,17 @@ class TestKinds:
 class TestUnified:
     """§4.3: the processor writes, the device computes, the processor reads."""
 
-    @pytest.mark.virtual("migrations, which the driver does not count")
-    def test_process_data_unified(self, context: wia.Context) -> None:
+    def test_process_data_unified(self, context: wia.Context, on_hardware: bool) -> None:
         """With the wait that the document leaves out. Every page moves twice, by faults."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
         data.host(access="write")[:] = 7
         stream.submit(compute, data, seconds=1e-3)
         stream.synchronize()
         assert data.host(access="read")[0] == 8
-        assert data.migrations == wia.Migrations(faults=8, nbytes=8 * PAGE)
+        if not on_hardware:
+            assert data.migrations == wia.Migrations(faults=8, nbytes=8 * PAGE)
 
-    @pytest.mark.virtual("migrations, which the driver does not count")
-    def test_process_with_hints(self, context: wia.Context) -> None:
+    def test_process_with_hints(self, context: wia.Context, on_hardware: bool) -> None:
         """Prefetched in the stream of the kernel, which then waits for no page."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
         data.host(access="write")[:] = 7
@@ -80,11 +79,12 @@ class TestUnified:
         stream.submit(compute, data, seconds=1e-3)
         end = stream.record()
         stream.synchronize()
-        assert data.migrations == wia.Migrations(prefetched=4, nbytes=4 * PAGE)
-        assert end.seconds_since(begin) == pytest.approx(1e-3, abs=1e-5)
+        if not on_hardware:
+            assert data.migrations == wia.Migrations(prefetched=4, nbytes=4 * PAGE)
+            assert end.seconds_since(begin) == pytest.approx(1e-3, abs=1e-5)
+        assert set(data.host(access="read")) == {8}
 
-    @pytest.mark.virtual("migrations, which the driver does not count")
-    def test_what_the_documents_hint_costs(self, context: wia.Context) -> None:
+    def test_what_the_documents_hint_costs(self, context: wia.Context, on_hardware: bool) -> None:
         """CPU_PREFER keeps pages with the host, where the device reads them over the link."""
         data, stream = context.allocate(4 * PAGE, MemoryKind.UNIFIED), context.create_stream()
         data.advise(Advice.PREFERRED_LOCATION)
@@ -92,15 +92,15 @@ class TestUnified:
         stream.submit(compute, data, seconds=1e-3)
         stream.synchronize()
         assert data.host(access="read")[0] == 8
-        assert data.migrations == wia.Migrations()
+        if not on_hardware:
+            assert data.migrations == wia.Migrations()
 
 
 class TestTransfers:
     """§4.4: pageable against pinned memory."""
 
     @pytest.mark.parametrize("upload", [True, False])
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_pinned(self, context: wia.Context, upload: bool) -> None:
+    def test_pinned(self, context: wia.Context, upload: bool, on_hardware: bool) -> None:
         """Touched first, several copies between two events, a wait before the clock is read."""
         size, repeats = 8 << 20, 3
         device, stream = context.allocate(size), context.create_stream()
@@ -115,7 +115,7 @@ class TestTransfers:
         stream.synchronize()
         rate = repeats * size / end.seconds_since(begin)
         expected = size / (10e-6 + size / 63e9)  # PCIe 5 by its data sheet; 53 GB/s were measured
-        assert rate == pytest.approx(expected, rel=0.02)
+        assert rate == pytest.approx(expected, rel=0.02) if not on_hardware else rate > 0
 
     def test_pageable_makes_the_host_wait(self, context: wia.Context) -> None:
         """It may be written again at once; a copy back has ended when the call returns."""

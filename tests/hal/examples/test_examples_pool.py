@@ -35,8 +35,7 @@ def context() -> Iterator[wia.Context]:
         yield made
 
 
-@pytest.mark.virtual("times of the simulated clock")
-def test_efficient_allocation(context: wia.Context) -> None:
+def test_efficient_allocation(context: wia.Context, on_hardware: bool) -> None:
     """Allocated for the stream that computes: nobody waits, and all but the first are hits."""
     stream = context.create_stream()
     with wia.MemoryPool(context, CONFIG) as pool:
@@ -44,8 +43,9 @@ def test_efficient_allocation(context: wia.Context) -> None:
         for _ in range(ROUNDS):
             with pool.allocate(TENSOR, stream=stream) as memory:
                 stream.submit(compute, memory, seconds=1e-3)
-        assert context.backend.now() - begin < 1e-3 * ROUNDS
-        assert not stream.is_done
+        if not on_hardware:
+            assert context.backend.now() - begin < 1e-3 * ROUNDS
+            assert not stream.is_done
         stats = pool.stats
         assert stats.num_allocations == ROUNDS
         assert stats.cache_hit_rate == pytest.approx(1 - 1 / ROUNDS)
@@ -57,8 +57,7 @@ def test_efficient_allocation(context: wia.Context) -> None:
     assert context.memory_in_use == 0
 
 
-@pytest.mark.virtual("times of the simulated clock")
-def test_without_a_stream_every_round_waits(context: wia.Context) -> None:
+def test_without_a_stream_every_round_waits(context: wia.Context, on_hardware: bool) -> None:
     """As the document has it, a free cannot know what still runs, so it waits for everything."""
     stream = context.create_stream()
     with wia.MemoryPool(context, CONFIG) as pool:
@@ -66,7 +65,7 @@ def test_without_a_stream_every_round_waits(context: wia.Context) -> None:
         for _ in range(10):
             with pool.allocate(TENSOR) as memory:
                 stream.submit(compute, memory, seconds=1e-3)
-        assert context.backend.now() - begin >= 10e-3
+        assert on_hardware or context.backend.now() - begin >= 10e-3
         assert pool.stats.cache_hit_rate == pytest.approx(0.9)
 
 

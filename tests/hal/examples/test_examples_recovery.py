@@ -90,8 +90,7 @@ class TestSafeCompute:
 class TestProfile:
     """§3.10: kernels, transfers and memory of a program."""
 
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_report(self, tmp_path: Path) -> None:
+    def test_report(self, tmp_path: Path, on_hardware: bool) -> None:
         """By hand: 2 kernels of 200 µs, one copy of 1 MiB meanwhile; shares of their unions."""
         with wia.Context(wia.open_machine("A100")[0]) as context:
             work, transfer = context.create_stream(), context.create_stream()
@@ -103,14 +102,16 @@ class TestProfile:
                 work.submit(compute, data, seconds=200e-6, name="layer")
             report = profiler.report()
             copying = 10e-3 + MIB / 31.5e9 * 1e3  # ms
-            assert report.kernel_time_ms == pytest.approx(0.4)
-            assert report.memory_time_ms == pytest.approx(copying, rel=1e-3)
-            assert report.overlap_ms == pytest.approx(copying, rel=1e-3)
-            assert report.kernel_share + report.memory_share > 1  # so they are no parts of a whole
+            if not on_hardware:
+                assert report.kernel_time_ms == pytest.approx(0.4)
+                assert report.memory_time_ms == pytest.approx(copying, rel=1e-3)
+                assert report.overlap_ms == pytest.approx(copying, rel=1e-3)
+                # So they are no parts of a whole
+                assert report.kernel_share + report.memory_share > 1
             assert report.peak_memory_bytes == MIB + 256
             [layer] = report.kernel_stats
             assert (layer.name, layer.call_count) == ("layer", 2)
-            assert layer.total_time_ms == pytest.approx(0.4)
+            assert on_hardware or layer.total_time_ms == pytest.approx(0.4)
             profiler.save(tmp_path / "profile_report.json")
         saved = json.loads((tmp_path / "profile_report.json").read_text())
         assert saved["kernel_stats"][0]["call_count"] == 2
