@@ -80,6 +80,49 @@ class TestOtherLibraries:
             wia.from_dlpack(context, torch.zeros((4, 4), device="cuda:0").T[:, :2])
 
 
+class TestVendor:
+    """Products by cuBLAS, where CuPy is installed."""
+
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_products(self, context: wia.Context, dtype: str) -> None:
+        pytest.importorskip("cupy")
+        rng = np.random.default_rng(2)
+        a, b = (
+            rng.uniform(-1, 1, (65, 130)).astype(dtype),
+            rng.uniform(-1, 1, (130, 33)).astype(dtype),
+        )
+        config = wia.MatmulConfig(algorithm=wia.MatmulAlgorithm.VENDOR)
+        left = wia.transpose(wia.from_numpy(context, np.ascontiguousarray(a.T)))
+        got = wia.matmul(left, wia.from_numpy(context, b), config=config)
+        exact = a.astype(np.float64) @ b.astype(np.float64)
+        allowed = 130 * float(np.finfo("float64" if dtype == "float64" else "float32").eps) * 130
+        allowed += float(np.finfo(dtype).eps) * np.abs(exact)
+        assert (np.abs(got.numpy() - exact) <= allowed).all()
+        assert got.choice is not None
+        assert got.choice.algorithm == "VENDOR"
+
+    def test_stacks(self, context: wia.Context) -> None:
+        pytest.importorskip("cupy")
+        a = np.random.default_rng(3).uniform(-1, 1, (3, 8, 8)).astype(np.float32)
+        tensor = wia.from_numpy(context, a)
+        config = wia.MatmulConfig(algorithm=wia.MatmulAlgorithm.VENDOR)
+        got = wia.batch_matmul(tensor, tensor, config=config).numpy()
+        assert np.allclose(got, a @ a, atol=1e-5)
+
+    def test_integers_are_refused(self, context: wia.Context) -> None:
+        a = wia.zeros(context, (2, 2), "int32")
+        config = wia.MatmulConfig(algorithm=wia.MatmulAlgorithm.VENDOR)
+        with pytest.raises(wia.InvalidValue, match="no products of integers"):
+            wia.matmul(a, a, config=config)
+
+    def test_chosen_where_it_is_the_fastest(self, context: wia.Context) -> None:
+        pytest.importorskip("cupy")
+        a = wia.zeros(context, (2048, 2048))
+        choice = wia.matmul(a, a).choice
+        assert choice is not None
+        assert choice.algorithm == "VENDOR"
+
+
 class TestLaunches:
     """The fast way of a launch that was made before is right, and never outlives its memory."""
 

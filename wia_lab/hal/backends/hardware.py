@@ -6,6 +6,7 @@ machines do. The clock is the host's, with each device's events laid on it.
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -323,6 +324,11 @@ class HardwareBackend:
         del site
         with self._clock.watched(stream, "kernel", operation.name):
             self._launcher.operate(stream, device, operation, inputs, output)
+
+    def vendor_lacks(self) -> str:
+        """CuPy, by which cuBLAS is called."""
+        found = importlib.util.find_spec("cupy")
+        return "" if found else "CuPy, by which cuBLAS is called, is not installed"
 
     def estimate(self, device: int, operation: Operation) -> float:
         """As for a virtual device with the sheet that the driver's attributes give."""

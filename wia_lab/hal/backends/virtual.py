@@ -248,6 +248,10 @@ class VirtualBackend:
         )
         self.call(stream, device, call, site)
 
+    def vendor_lacks(self) -> str:
+        """Always: there is no real device to run it."""
+        return "a vendor's library runs on real devices alone"
+
     def estimate(self, device: int, operation: Operation) -> float:
         """By the data sheet's rates and the shares of them that were measured."""
         return seconds(self.machine.devices[device].sheet, operation)

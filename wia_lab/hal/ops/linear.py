@@ -16,19 +16,24 @@ from wia_lab.hal.ops.work import check_tensors, enqueue, planned
 from wia_lab.hal.tensor import chosen_stream
 
 if TYPE_CHECKING:
+    from wia_lab.hal.context import Context
     from wia_lab.hal.device import DeviceInfo
     from wia_lab.hal.stream import Stream
     from wia_lab.hal.tensor import Tensor
 
 
 class MatmulAlgorithm(Enum):
-    """Ways to a matrix product; each is a kernel of `wia_lab.kernels.matmul`."""
+    """Ways to a matrix product: kernels of `wia_lab.kernels.matmul`, and the vendor's library.
+
+    VENDOR is cuBLAS, by CuPy where that is installed, on real devices alone.
+    """
 
     AUTO = "auto"
     NAIVE = "naive"
     TILED = "tiled"
     DOUBLE_BUFFERED = "double-buffered"
     PIPELINE = "pipeline"
+    VENDOR = "vendor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,11 @@ _WAYS = {
     MatmulAlgorithm.TILED: _Way(32, 32, 7.52 / 67),
     MatmulAlgorithm.DOUBLE_BUFFERED: _Way(128, 8, 18.99 / 67, is_single=True),
     MatmulAlgorithm.PIPELINE: _Way(128, 8, 39.82 / 67, (8, 0), is_single=True),
+    MatmulAlgorithm.VENDOR: _Way(128, 8, 50.2 / 67),
 }
+
+
+_VENDOR = MatmulAlgorithm.VENDOR
 
 
 def matmul(
@@ -126,8 +135,24 @@ def _product(
     )
     chosen = chosen_stream(stream, a.context)
     ways, refused = _possible(operation, (m, n, k), count, chosen.context.device.info)
+    lacks = _vendor_lacks(operation, chosen.context)
+    if lacks:
+        del ways[_VENDOR]
+        if not chosen.context.device.info.is_virtual or settings.algorithm is _VENDOR:
+            refused[_VENDOR] = lacks
     taken, choice = choose(ways, refused, settings.algorithm, inputs, chosen)
     return enqueue(taken, [a, b], chosen, choice=choice)
+
+
+def _vendor_lacks(operation: Operation, context: Context) -> str:
+    """Why the vendor's library cannot make this product; empty where it can."""
+    dtype = operation.output.dtype
+    if dtype.kind != "f":
+        return "it has no products of integers"
+    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
+    if operation.options["products"] != dtype or operation.accumulate != wide:
+        return "it takes Precision.FULL alone here"
+    return context.backend.vendor_lacks()
 
 
 def _possible(
