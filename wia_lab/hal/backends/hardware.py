@@ -17,7 +17,7 @@ from wia_lab.hal.backends.hardware_clock import Clock
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
 from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream
-from wia_lab.hal.device import Capabilities, DeviceInfo, DeviceType
+from wia_lab.hal.device import Capabilities
 from wia_lab.hal.errors import DeviceLost, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.cost import seconds
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import Call, Interval, KernelLaunch
     from wia_lab.hal.backends.hardware_memory import Storage
+    from wia_lab.hal.device import DeviceInfo
     from wia_lab.hal.ops.operation import Operation
     from wia_lab.machines import Device
     from wia_lab.timeline import Site
@@ -86,18 +87,7 @@ class HardwareBackend:
 
     def info(self, device: int) -> DeviceInfo:
         """By the driver's attributes."""
-        sheet = self.sheet(device)
-        return DeviceInfo(
-            name=sheet.name,
-            vendor="NVIDIA",
-            type=DeviceType.GPU,
-            compute_units=sheet.multiprocessors,
-            memory_size=sheet.memory,
-            memory_bandwidth=sheet.memory_bandwidth,
-            peak_flops=sheet.float32_rate,
-            compute_capability=sheet.compute_capability,
-            is_virtual=False,
-        )
+        return hardware_sheet.info(self.sheet(device))
 
     def capabilities(self, device: int) -> Capabilities:
         """By compute capability, and by what the driver says of unified memory."""

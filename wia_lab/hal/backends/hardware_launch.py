@@ -150,7 +150,9 @@ class Launcher:
 def _by_vendor(stream: HardwareStream, device: int, a: Any, b: Any, out: Any) -> None:
     """A product by cuBLAS on the stream's turn."""
     cupy = importlib.import_module("cupy")
-    with cupy.cuda.Device(device), cupy.cuda.ExternalStream(int(stream.pointer), device):
+    make = getattr(cupy.cuda.Stream, "from_external", None)
+    shown = make(stream) if make else cupy.cuda.ExternalStream(int(stream.pointer), device)
+    with cupy.cuda.Device(device), shown:
         cupy.matmul(cupy.asarray(a), cupy.asarray(b), out=cupy.asarray(out))
 
 

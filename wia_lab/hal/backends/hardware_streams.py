@@ -36,6 +36,10 @@ class HardwareStream:
     kept: list[Any] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
 
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """As other libraries ask for it: the protocol's version, and the handle."""
+        return 0, int(self.pointer)
+
 
 @dataclass(eq=False, slots=True)
 class HardwareEvent:
