@@ -15,6 +15,7 @@ import click
 def kernels(topics: tuple[str, ...], *, recorded: bool, order: bool, out: Path | None) -> None:
     """Print what the reference kernels of TOPICS (all, if none is named) reached on an H200.
 
+    What the sources claim of memory and of these kernels stands below, beside what was measured.
     Where a GPU, numba-cuda and PyTorch are, run them here too: right answers first, then times.
     """
     from wia_lab.kernels.bench import Options, main

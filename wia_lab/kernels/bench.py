@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wia_lab.errors import WiaLabError
-from wia_lab.kernels import order, table
+from wia_lab.kernels import claims, order, table
 from wia_lab.kernels.measure import Row, measure
 from wia_lab.kernels.workloads import WORKLOADS
 
@@ -49,6 +49,8 @@ class Options:
 def main(options: Options, echo: Callable[[str], object] = print) -> int:
     """Print the recorded table; where a GPU, numba-cuda and PyTorch are, run it and print that too.
 
+    What the sources claim of the topics stands below the recorded table.
+
     Returns
     -------
     int
@@ -67,6 +69,9 @@ def main(options: Options, echo: Callable[[str], object] = print) -> int:
     shown = [row for row in table.recorded() if row.topic in (options.topics or NAMES)]
     echo("\n".join(("Recorded: " + table.header()[0], *table.header()[1:])))
     echo(table.render(shown))
+    told = claims.render(options.topics)
+    if told:
+        echo(f"\n{told}")
     if options.order:
         echo("\nThe simulator's cost order, counted at small sizes, beside the measured one:")
         for each in order.orders(options.topics):
