@@ -50,25 +50,24 @@ def profiled(context: wia.Context, config: wia.ProfilerConfig | None = None) -> 
 class TestReport:
     """Times, shares, memory, kernels."""
 
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_figures(self, context: wia.Context) -> None:
+    def test_figures(self, context: wia.Context, on_hardware: bool) -> None:
         report = profiled(context).report()
+        assert report.peak_memory_bytes == 4 * MIB
+        calls = sorted((each.name, each.call_count) for each in report.kernel_stats)
+        assert calls == [("long", 1), ("short", 2)]
+        assert report.overlap_ms <= min(report.kernel_time_ms, report.memory_time_ms) + 1e-6
+        if on_hardware:
+            return
         assert report.total_time_ms == pytest.approx(5.0, **NEAR)
         assert report.kernel_time_ms == pytest.approx(5.0, **NEAR)
         assert report.memory_time_ms == pytest.approx(20 * COPY * 1e3, **NEAR)
         assert report.overlap_ms == pytest.approx(20 * COPY * 1e3, **NEAR)
         assert report.kernel_share == pytest.approx(1.0, abs=0.02)
         assert report.memory_share == pytest.approx(20 * COPY / 5e-3, abs=0.02)
-        assert report.peak_memory_bytes == 4 * MIB
-        assert [(each.name, each.call_count) for each in report.kernel_stats] == [
-            ("long", 1),
-            ("short", 2),
-        ]
         assert [each.total_time_ms for each in report.kernel_stats] == pytest.approx([3.0, 2.0])
         assert "  short: 2.000 ms in 2 calls" in str(report).splitlines()
 
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_what_came_before_does_not_count(self, context: wia.Context) -> None:
+    def test_what_came_before_does_not_count(self, context: wia.Context, on_hardware: bool) -> None:
         stream = context.create_stream()
         context.allocate(64 * MIB).close()
         stream.submit(nothing, seconds=1.0)
@@ -76,9 +75,11 @@ class TestReport:
         with wia.Profiler(context) as profiler:
             stream.submit(nothing, seconds=1e-3)
         report = profiler.report()
-        assert report.kernel_time_ms == pytest.approx(1.0)
-        assert report.total_time_ms == pytest.approx(1.0, **NEAR)
+        assert [each.call_count for each in report.kernel_stats] == [1]
         assert report.peak_memory_bytes == 0
+        if not on_hardware:
+            assert report.kernel_time_ms == pytest.approx(1.0)
+            assert report.total_time_ms == pytest.approx(1.0, **NEAR)
 
     def test_other_devices_do_not_count(self) -> None:
         one, two = (wia.Context(device) for device in wia.open_machine("2xT4"))
@@ -107,20 +108,18 @@ class TestAttached:
         """A context on an H100 that is profiled."""
         return wia.Context(wia.open_machine("1xH100")[0], wia.ContextConfig(profiling=profiling))
 
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_from_its_making_to_its_end(self) -> None:
+    def test_from_its_making_to_its_end(self, on_hardware: bool) -> None:
         """What was still running when the context was closed is waited for, and counts."""
         with self.watched() as context:
             context.allocate(MIB)
             context.create_stream().submit(nothing, seconds=2e-3, name="work")
         assert context.profiler is not None
         report = context.profiler.report()
-        assert report.kernel_time_ms == pytest.approx(2.0)
+        assert on_hardware or report.kernel_time_ms == pytest.approx(2.0)
         assert report.peak_memory_bytes == MIB
         assert [(each.name, each.call_count) for each in report.kernel_stats] == [("work", 1)]
 
-    @pytest.mark.virtual("times of the simulated clock")
-    def test_a_stretch_alone(self) -> None:
+    def test_a_stretch_alone(self, on_hardware: bool) -> None:
         """`with` begins anew and ends there: neither what came before nor after counts."""
         with self.watched() as context:
             assert context.profiler is not None
@@ -130,7 +129,9 @@ class TestAttached:
             with context.profiler:
                 stream.submit(nothing, seconds=1e-3)
             stream.submit(nothing, seconds=8e-3)
-        assert context.profiler.report().kernel_time_ms == pytest.approx(1.0)
+        report = context.profiler.report()
+        assert [each.call_count for each in report.kernel_stats] == [1]
+        assert on_hardware or report.kernel_time_ms == pytest.approx(1.0)
 
     def test_configured(self) -> None:
         """What the configuration switches off is missing."""
@@ -169,13 +170,12 @@ class TestAttached:
 class TestFiles:
     """JSON, and a trace that Perfetto opens."""
 
-    @pytest.mark.virtual("times of the simulated clock")
     def test_json(self, context: wia.Context, tmp_path: Path) -> None:
         profiler = profiled(context)
         profiler.save(tmp_path / "report.json")
         read = json.loads((tmp_path / "report.json").read_text())
         assert read["total_time_ms"] == profiler.report().total_time_ms
-        assert read["kernel_stats"][1]["call_count"] == 2
+        assert sorted(each["call_count"] for each in read["kernel_stats"]) == [1, 2]
         assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
 
     @pytest.mark.virtual("times of the simulated clock")

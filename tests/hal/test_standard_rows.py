@@ -74,8 +74,7 @@ def test_a_kernel_needs_no_destroying(context: wia.Context) -> None:
     assert context.memory_in_use == 0
 
 
-@pytest.mark.virtual("times of the simulated clock")
-def test_an_event_of_ones_own(context: wia.Context) -> None:
+def test_an_event_of_ones_own(context: wia.Context, on_hardware: bool) -> None:
     """It is made first and recorded later, in a stream; another stream waits for it."""
     event, (first, second) = (
         context.create_event("transfer done"),
@@ -88,14 +87,14 @@ def test_an_event_of_ones_own(context: wia.Context) -> None:
     second.submit(lambda: None, seconds=0.5)
     second.synchronize()
     assert event.is_recorded
-    assert context.backend.now() == pytest.approx(1.5, abs=1e-3)
+    assert on_hardware or context.backend.now() == pytest.approx(1.5, abs=1e-3)
 
 
-@pytest.mark.virtual("a device of another kind")
-def test_type_of_a_device(context: wia.Context) -> None:
+def test_type_of_a_device(context: wia.Context, on_hardware: bool) -> None:
     """As text; the name is the data sheet's."""
     assert context.device.info.type.value == "gpu"
-    assert context.device.info.name == "H100"
+    assert on_hardware or context.device.info.name == "H100"
+    assert context.device.info.name
 
 
 def test_shared_memory_of_a_launch(context: wia.Context) -> None:

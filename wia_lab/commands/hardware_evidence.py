@@ -3,7 +3,7 @@
     WIA_LAB_HAL_MACHINE=hardware WIA_LAB_HARDWARE_RECORD=wia_lab/data/hal_h200.csv \
         python -m pytest tests/hal
 
-A test counts when a context was opened on a real device while it was set up or ran; what opened a
+A test counts when a machine of real devices was opened while it was set up or ran; what opened a
 virtual machine alone proves nothing about hardware, and is left out.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from wia_lab.commands.evidence import without_case
-from wia_lab.hal.context import Context
+from wia_lab.hal.machine import Machine
 from wia_lab.hal.standard.hardware import HardwareRecord, write
 
 VARIABLE = "WIA_LAB_HARDWARE_RECORD"
@@ -38,20 +38,20 @@ class HardwareEvidence:
         self._used = False
         self._ended: dict[str, str] = {}
         self._on_hardware: set[str] = set()
-        self._make = Context.__init__
+        self._make = Machine.__init__
 
     def pytest_configure(self) -> None:
-        """Look at each context that is opened from now on."""
+        """Look at each machine that is opened from now on."""
         make = self._make
 
         @functools.wraps(make)
-        def watched(context: Context, *arguments: Any, **options: Any) -> None:
-            make(context, *arguments, **options)
-            if not context.device.machine.is_virtual:
+        def watched(machine: Machine, *arguments: Any, **options: Any) -> None:
+            make(machine, *arguments, **options)
+            if not machine.is_virtual:
                 self._used = True
-                self.devices[context.device.info.name] += 1
+                self.devices[machine[0].info.name] += 1
 
-        Context.__init__ = watched  # type: ignore[method-assign, assignment]
+        Machine.__init__ = watched  # type: ignore[method-assign, assignment]
 
     def pytest_runtest_logstart(self) -> None:
         """Begin a test, which has used nothing yet."""
@@ -78,7 +78,7 @@ class HardwareEvidence:
 
     def pytest_unconfigure(self) -> None:
         """Look no more."""
-        Context.__init__ = self._make  # type: ignore[method-assign]
+        Machine.__init__ = self._make  # type: ignore[method-assign]
 
 
 def register(config: pytest.Config) -> None:

@@ -1,7 +1,7 @@
 """Which tests of the table ran on hardware, and how they ended: `wia_lab/data/hal_*.csv`.
 
 A file is of one run on one part. It is written by the tests themselves (`tests/hal/conftest.py`),
-of those only that opened a context on a real device.
+of those only that opened a machine of real devices.
 """
 
 from __future__ import annotations

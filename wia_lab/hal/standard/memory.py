@@ -23,7 +23,7 @@ POOL = "memory/test_pool.py::"
 ROWS: tuple[Row, ...] = (
     *rows(
         "4.1",
-        SAMPLES + "kernels.py::TestOptimizedMatmul::test_what_it_asks_for",
+        SAMPLES + "kernels.py::TestProgressiveDisclosure::test_three_levels",
         (
             "optimized_matmul",
             "hal.compile_kernel",
@@ -34,7 +34,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.1",
-        "hal/clike/test_language.py::test_places_and_barriers",
+        SAMPLES + "kernels.py::TestProgressiveDisclosure::test_three_levels",
         ("barrier", "hal.compile_kernel", "In text; `cuda.syncthreads` in Python."),
         (
             "CLK_LOCAL_MEM_FENCE",
