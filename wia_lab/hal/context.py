@@ -19,7 +19,6 @@ from wia_lab.hal.checks import (
     checked_size,
     checked_timeout,
     configured,
-    is_whole,
     refuse,
 )
 from wia_lab.hal.context_config import ContextConfig
@@ -27,12 +26,12 @@ from wia_lab.hal.device import Device
 from wia_lab.hal.errors import (
     AccessRefused,
     Closed,
-    DeviceBusy,
     DeviceLost,
     InvalidValue,
 )
 from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
+from wia_lab.hal.placing import check_free_for, check_node
 from wia_lab.hal.profiler import Profiler
 from wia_lab.hal.stream import Event, Stream, StreamOptions
 from wia_lab.memory import Heap, Limit
@@ -83,7 +82,7 @@ class Context(Owner):
         self.generation = 0
         self._made = 0
         self.memory_peak = 0
-        self._check_free_for(self.config)
+        check_free_for(device, self.config)
         self._pool: Block | None = None
         self._reserve: Any = None
         source = device.memory
@@ -173,7 +172,7 @@ class Context(Owner):
                 "allocate device memory, and pinned memory to copy from"
             )
         checked_name("allocate: name", name)
-        self._check_node(kind, numa_node)
+        check_node(self.device, kind, numa_node)
         try:
             block = self.device_memory.allocate(nbytes) if kind.on_device else None
         except errors.AllocatorError as error:
@@ -386,28 +385,6 @@ class Context(Owner):
                 f"{self.device!r} was lost ({self.device.lost}): call device.reset() and make what "
                 "you need anew"
             )
-
-    def _check_node(self, kind: MemoryKind, node: int | None) -> None:
-        """Refuse a socket that is not there, or for memory that is not placed so."""
-        if node is None:
-            return
-        if kind.on_device or kind.migrates:
-            raise InvalidValue(
-                f"numa_node={node!r} for {kind.value} memory: only host and pinned memory lie near "
-                "a socket"
-            )
-        nodes = self.backend.numa_nodes
-        if not is_whole(node) or not 0 <= node < nodes:
-            raise InvalidValue(
-                f"numa_node={node!r}: {self.device.machine.name} has sockets 0 to {nodes - 1}; "
-                "device.numa_node is the one nearest to a device"
-            )
-
-    def _check_free_for(self, config: ContextConfig) -> None:
-        taken = [each for each in self.device.contexts if each.config.exclusive or config.exclusive]
-        if taken:
-            who = "has it for itself" if taken[0].config.exclusive else "is open on it"
-            raise DeviceBusy(f"{self.device!r}: {taken[0]!r} {who}: close that one first")
 
     def _reserved(self, size: int) -> Block:
         """Memory for the context's buffers alone, in the device's books and on the device."""
