@@ -64,11 +64,15 @@ def test_types_are_numba_cudas(name: str) -> None:
         assert source(found["types"]) == source(EXPECTED[name]["types"])
 
 
+UNSETTLED = {"calls_mutual_recursion": ("AttributeError", "NumbaRuntimeError")}
+"""Numba's own class depends on which of the two functions it has met before in the process."""
+
+
 @pytest.mark.parametrize("name", names(refused=True))
 def test_refusals_are_numba_cudas(name: str) -> None:
     """The same class of error, whose first line says where and what in one sentence."""
     found = answer(name)
-    assert found["error"] == EXPECTED[name]["error"]
+    assert found["error"] in UNSETTLED.get(name, (EXPECTED[name]["error"],))
     first = found["message"].splitlines()[0]
     code = CORPUS.KERNELS[name][0].__code__
     file, line, rest = first.split(":", 2)
