@@ -173,6 +173,10 @@ class Step:
         return f"line {self.line:>2}  {self.what:<8}{done:<40}in flight: {self.in_flight:,}"
 
 
+MOST_SIDE_BY_SIDE = 10
+"""Steps whose names fit beside each other under a figure."""
+
+
 @dataclass
 class Story(Image):
     """What one block did, in order, and how many elements were in flight after each step."""
@@ -189,12 +193,17 @@ class Story(Image):
         """Elements in flight, step by step; each step named below."""
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
 
-        figure = Figure(figsize=(8, 3.2), layout="constrained")
+        is_long = len(self.steps) > MOST_SIDE_BY_SIDE
+        figure = Figure(figsize=(8, 4.4 if is_long else 3.2), layout="constrained")
         axis = figure.subplots()
         places = np.arange(len(self.steps))
         axis.bar(places, [step.in_flight for step in self.steps], color="#7aa6d6", width=1.0)
-        labels = [f"{step.what}\n{step.array}\nline {step.line}" for step in self.steps]
-        axis.set_xticks(places, labels)
+        if is_long:  # names would overlap: they stand upright
+            labels = [f"{step.what} {step.array}, line {step.line}" for step in self.steps]
+            axis.set_xticks(places, [each.replace(" ,", ",") for each in labels], rotation=90)
+        else:
+            labels = [f"{step.what}\n{step.array}\nline {step.line}" for step in self.steps]
+            axis.set_xticks(places, labels)
         axis.set(ylabel="elements in flight", title=f"block {self.block}: what happened when")
         return figure
 
