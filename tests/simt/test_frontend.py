@@ -413,3 +413,15 @@ class TestDeviceFunctions:
 
         with pytest.raises(errors.TypingError, match="missing a required argument"):
             frontend.type_function(kernel, (f4,))
+
+
+def test_a_refusal_shows_no_frame_of_numba() -> None:
+    """What leads to the kernel's fault is the learner's call, not Numba's passes."""
+
+    def misspelt(out):
+        out[0] = tiel  # noqa: F821 - what is tested
+
+    with pytest.raises(errors.TypingError, match="name 'tiel' is not defined") as refused:
+        frontend.type_function(misspelt, (types.float32[::1],))
+    assert not any("/numba/" in str(each.path) for each in refused.traceback)
+    assert refused.value.__suppress_context__

@@ -98,6 +98,8 @@ def type_function(
             return _specialise(function, tuple(argument_types), kernel=kernel)
         except Exception as error:
             explain(error, source)
+            if isinstance(error, errors.NumbaError):  # Numba's own frames say nothing of the kernel
+                raise error.with_traceback(None) from None
             raise
 
 
