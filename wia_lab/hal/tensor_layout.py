@@ -55,7 +55,7 @@ class Layout:
     @classmethod
     def contiguous(cls, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Layout:
         """Rows one after the other, as C has them."""
-        return cls(shape, dtype, _row_strides(shape, dtype.itemsize))
+        return cls(shape, dtype, row_strides(shape, dtype.itemsize))
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Layout:
     @property
     def is_contiguous(self) -> bool:
         """Whether its elements follow each other without holes, in C's order."""
-        rows = _row_strides(self.shape, self.dtype.itemsize)
+        rows = row_strides(self.shape, self.dtype.itemsize)
         return not self.size or all(
             n == 1 or mine == row
             for n, mine, row in zip(self.shape, self.strides, rows, strict=True)
@@ -102,7 +102,7 @@ class Layout:
         """
         new = _filled_in(self, several("shape", shape))
         if self.is_contiguous:
-            return Layout(new, self.dtype, _row_strides(new, self.dtype.itemsize), self.offset)
+            return Layout(new, self.dtype, row_strides(new, self.dtype.itemsize), self.offset)
         strides = _strides_of_reshaped(self, new)
         if strides is None:
             raise InvalidValue(
@@ -187,7 +187,8 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
     return native
 
 
-def _row_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+def row_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Bytes, or with `itemsize` 1 elements, from one element to the next along each axis."""
     strides = [itemsize]
     for n in reversed(shape[1:]):
         strides.append(strides[-1] * max(n, 1))

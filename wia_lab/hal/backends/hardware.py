@@ -17,7 +17,7 @@ from wia_lab.hal.backends.hardware_clock import Clock
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
 from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream
-from wia_lab.hal.device import Capabilities
+from wia_lab.hal.backends.told import capabilities_of, info_of
 from wia_lab.hal.errors import DeviceLost, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.ops.cost import seconds
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import Call, Interval, KernelLaunch
     from wia_lab.hal.backends.hardware_memory import Storage
-    from wia_lab.hal.device import DeviceInfo
+    from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.ops.operation import Operation
     from wia_lab.machines import Device
     from wia_lab.timeline import Site
@@ -87,21 +87,13 @@ class HardwareBackend:
 
     def info(self, device: int) -> DeviceInfo:
         """By the driver's attributes."""
-        return hardware_sheet.info(self.sheet(device))
+        return info_of(self.sheet(device), is_virtual=False)
 
     def capabilities(self, device: int) -> Capabilities:
         """By compute capability, and by what the driver says of unified memory."""
-        version = self.sheet(device).compute_capability
+        unified = bool(self.driver.attribute(device, "CONCURRENT_MANAGED_ACCESS"))
         peers = (each for each in range(self.device_count) if self.can_access_peer(device, each))
-        return Capabilities(
-            supports_float16=version >= (5, 3),
-            supports_bfloat16=version >= (8, 0),
-            supports_int8=version >= (6, 1),
-            supports_unified_memory=bool(
-                self.driver.attribute(device, "CONCURRENT_MANAGED_ACCESS")
-            ),
-            supports_peer_to_peer=tuple(peers),
-        )
+        return capabilities_of(self.sheet(device), unified=unified, peers=peers)
 
     @property
     def numa_nodes(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.device import DeviceInfo, DeviceType
 from wia_lab.machines import Device
 
 if TYPE_CHECKING:
@@ -50,21 +49,6 @@ def sheet(driver: Driver, device: int) -> Device:
         nvlink=None,
         pcie="pcie4",
         source="the driver's attributes",
-    )
-
-
-def info(sheet: Device) -> DeviceInfo:
-    """What the HAL says of a real device."""
-    return DeviceInfo(
-        name=sheet.name,
-        vendor="NVIDIA",
-        type=DeviceType.GPU,
-        compute_units=sheet.multiprocessors,
-        memory_size=sheet.memory,
-        memory_bandwidth=sheet.memory_bandwidth,
-        peak_flops=sheet.float32_rate,
-        compute_capability=sheet.compute_capability,
-        is_virtual=False,
     )
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from wia_lab.cuda import policy
 from wia_lab.hal.backends.base import Call, Interval
 from wia_lab.hal.backends.pages import Move, Pages, Place
+from wia_lab.hal.backends.told import capabilities_of, info_of
 from wia_lab.hal.backends.virtual_launch import VirtualLaunch
-from wia_lab.hal.backends.virtual_sheet import info_of
 from wia_lab.hal.backends.virtual_storage import (
     Storage,
     array_of,
@@ -26,7 +26,6 @@ from wia_lab.hal.backends.virtual_storage import (
     region_of,
     regions_of,
 )
-from wia_lab.hal.device import Capabilities
 from wia_lab.hal.ops.cost import seconds
 from wia_lab.hal.ops.numerics import execute
 from wia_lab.simt.memory import POISON
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import KernelLaunch, Span
-    from wia_lab.hal.device import DeviceInfo
+    from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.hal.ops.operation import Operation
 
@@ -72,19 +71,13 @@ class VirtualBackend:
 
     def info(self, device: int) -> DeviceInfo:
         """The data sheet."""
-        return info_of(self.machine.devices[device].sheet)
+        return info_of(self.machine.devices[device].sheet, is_virtual=True)
 
     def capabilities(self, device: int) -> Capabilities:
-        """By compute capability, as the CUDA programming guide tabulates it."""
-        version = self.machine.devices[device].sheet.compute_capability
+        """By compute capability, unified memory too."""
+        sheet = self.machine.devices[device].sheet
         peers = (each for each in range(self.device_count) if self.can_access_peer(device, each))
-        return Capabilities(
-            supports_float16=version >= (5, 3),
-            supports_bfloat16=version >= (8, 0),
-            supports_int8=version >= (6, 1),
-            supports_unified_memory=version >= (6, 0),
-            supports_peer_to_peer=tuple(peers),
-        )
+        return capabilities_of(sheet, unified=sheet.compute_capability >= (6, 0), peers=peers)
 
     @property
     def numa_nodes(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from wia_lab.hal.ops.kernels import elements, images, products, rows
 from wia_lab.hal.ops.kernels.rearranging import rearrange
+from wia_lab.hal.tensor_layout import row_strides
 from wia_lab.kernels.ladder import Launch, ceil_div
 from wia_lab.kernels.matmul import MATMUL
 
@@ -64,7 +65,7 @@ class Operand:
     @property
     def is_contiguous(self) -> bool:
         """Whether they are all of `flat`, in C's order."""
-        return self.flat.size == self.size and self.strides == _rows(self.shape)
+        return self.flat.size == self.size and self.strides == row_strides(self.shape, 1)
 
     def broadcast(self, shape: tuple[int, ...]) -> Operand:
         """As NumPy's `broadcast_to`."""
@@ -90,13 +91,6 @@ def plan(
     """Launches that compute `operation`; `output` is contiguous and has an element or more."""
     launches: Iterator[Launch] = _PLANS[operation.name](operation, inputs, output, room)
     return launches
-
-
-def _rows(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1]
-    for n in reversed(shape[1:]):
-        strides.append(strides[-1] * max(n, 1))
-    return tuple(reversed(strides)) if shape else ()
 
 
 def _over(kernel: Any, count: int, *arguments: Any) -> Launch:
@@ -127,7 +121,7 @@ def _ready(operand: Operand, room: Room, dtype: np.dtype[Any] | None = None) -> 
     if operand.is_contiguous and operand.dtype == wanted:
         return _Ready(operand.flat, [])
     flat = room.scratch(operand.size, wanted)
-    made = Operand(flat, wanted, operand.shape, _rows(operand.shape))
+    made = Operand(flat, wanted, operand.shape, row_strides(operand.shape, 1))
     return _Ready(flat, [_copy(made, operand, room)] if operand.size else [])
 
 
