@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from numba import types
 
-from wia_lab.simt import frontend
+from wia_lab.simt import device_functions, frontend
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tools beside this file
 import typing_tools  # noqa: E402
@@ -64,15 +64,11 @@ def test_types_are_numba_cudas(name: str) -> None:
         assert source(found["types"]) == source(EXPECTED[name]["types"])
 
 
-UNSETTLED = {"calls_mutual_recursion": ("AttributeError", "NumbaRuntimeError")}
-"""Numba's own class depends on which of the two functions it has met before in the process."""
-
-
 @pytest.mark.parametrize("name", names(refused=True))
 def test_refusals_are_numba_cudas(name: str) -> None:
     """The same class of error, whose first line says where and what in one sentence."""
     found = answer(name)
-    assert found["error"] in UNSETTLED.get(name, (EXPECTED[name]["error"],))
+    assert found["error"] == EXPECTED[name]["error"]
     first = found["message"].splitlines()[0]
     code = CORPUS.KERNELS[name][0].__code__
     file, line, rest = first.split(":", 2)
@@ -81,6 +77,19 @@ def test_refusals_are_numba_cudas(name: str) -> None:
     assert rest.startswith(f" in {code.co_name}, ")
     assert first.endswith(".")
     assert "\x1b" not in first
+
+
+@pytest.mark.parametrize("kept", range(1, 9))
+@pytest.mark.parametrize("name", ["calls_recursion", "calls_mutual_recursion"])
+def test_recursion_however_full_the_store_is(name, kept, monkeypatch) -> None:
+    """Functions that are being typed stay known, however many were typed before."""
+    monkeypatch.setattr(device_functions, "_functions", {})
+    monkeypatch.setattr(device_functions, "_FUNCTIONS_KEPT", kept)
+    for before in ("calls_local_sum", "calls_returns_argument", name, name):
+        found = answer(before)
+    assert found["error"] == EXPECTED[name]["error"]
+    if name == "calls_mutual_recursion":
+        assert "is_odd and is_even call each other" in found["message"].splitlines()[0]
 
 
 def test_types_without_numba_cuda(tmp_path) -> None:

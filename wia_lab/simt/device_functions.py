@@ -209,7 +209,10 @@ def device_function(function: Any) -> DeviceFunction:
     held: list[object] = []
     key = token(function, held, [])
     if key not in _functions:
-        if len(_functions) >= _FUNCTIONS_KEPT:
+        # One that is being typed must be found again by those it calls, or it cannot call itself
+        if len(_functions) >= _FUNCTIONS_KEPT and not any(
+            kept.is_compiling for kept, _ in _functions.values()
+        ):
             _functions.clear()
         source = getattr(function, "py_func", function)
         _functions[key] = (DeviceFunction(source, declared(function)), held)
