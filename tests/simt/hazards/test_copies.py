@@ -93,8 +93,8 @@ class TestOneCopy:
         (hazard,) = launch.end()
         assert hazard.message == (
             "line 7: thread 0 of block 0 reads tile[0] while its own copy into it (line 3) is "
-            "under way: the wait on line 5 covers committed groups only, so call "
-            "cuda.cp_async_commit_group() between the copy and the wait"
+            "under way: the copy is in no group, so the wait on line 5 cannot see it, nor can any "
+            "other wait for groups; call cuda.cp_async_commit_group() between the copy and the wait"
         )
 
     def test_barrier_before_the_wait(self, trace):
@@ -248,3 +248,131 @@ class TestPipeline:
             "reads on line 10, with no barrier between: put cuda.syncthreads() before the copy, so "
             "that the buffer is free"
         )
+
+
+class TestGroups:
+    """Why a wait for all but the newest group did not cover the tile that is read."""
+
+    def pipeline(self, trace, *steps):
+        """Two copies and what is done between: a list of (name, line, argument).
+
+        Copies are numbered in their order; `commit` and `wait` name those that they close, or
+        that land.
+        """
+        launch = trace(1, 64)
+        tile = launch.space("shared", "tile", (2, 64))
+        source = launch.space("global", "src", 256, written=False)
+        issued = []
+        for name, line, *which in steps:
+            if name == "copy":
+                into = 64 * which[0] + LANE
+                issued.append(launch.copy(tile, into, source, 64 * len(issued) + LANE, line))
+            elif name == "read":
+                launch.load(tile, 64 * which[0] + LANE, line)
+            else:
+                getattr(launch, name)(line, *(issued[number] for number in which))
+        return {(each.line, each.other_line): each for each in launch.end()}
+
+    def test_nothing_closed_since_the_wait_before(self, trace):
+        """The last turn of a pipeline closes no group: the newest, which is left, is its own."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("commit", 7, 1),
+            ("wait", 8, 0),
+            ("read", 9, 0),
+            ("wait", 8),
+            ("read", 9, 1),
+        )
+        assert found.keys() == {(9, 6)}
+        assert found[9, 6].message == (
+            "line 9: thread 0 of block 0 reads tile[1, 0] while its own copy into it (line 6) is "
+            "under way: the wait on line 8 leaves the newest group in flight, and as no group was "
+            "closed since the wait before, that is still this one; close a group before every "
+            "wait, an empty one where nothing is copied (cuda.cp_async_commit_group() outside of "
+            "the `if`), or let this last turn wait with cuda.cp_async_wait_group(0)"
+        )
+
+    def test_an_empty_group_in_between(self, trace):
+        """With an empty group closed the same wait covers the tile: no hazard."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("commit", 7, 1),
+            ("wait", 8, 0),
+            ("read", 9, 0),
+            ("commit", 7),
+            ("wait", 8, 1),
+            ("read", 9, 1),
+        )
+        assert found == {}
+
+    def test_two_groups_left_by_every_wait(self, trace):
+        """A wait that always leaves too many is told the number, as groups were closed between."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("commit", 7, 1),
+            ("wait", 8),
+            ("read", 9, 0),
+        )
+        assert found[9, 3].way_out == (
+            "the wait on line 8 leaves its group pending, where cuda.cp_async_wait_group(1) would "
+            "wait for it"
+        )
+
+    def test_newer_copy_without_a_group(self, trace):
+        """The next tile's copy is never committed, so the wait takes this tile's for the newest."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("wait", 8),
+            ("read", 9, 0),
+            ("copy", 6, 0),
+        )
+        said = (
+            "the newer copy on line 6 is in no group, so the wait on line 8 takes this one's group "
+            "for the newest and leaves it in flight; call cuda.cp_async_commit_group() between "
+            "line 6 and the wait"
+        )
+        assert found[9, 3].way_out == found[6, 3].way_out == said
+
+    def test_newer_copy_closed_after_the_wait(self, trace):
+        """A commit that stands behind the wait comes too late for it."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("wait", 8),
+            ("commit", 9, 1),
+            ("read", 10, 0),
+        )
+        assert found[10, 3].way_out == (
+            "the newer copy on line 6 gets its group only on line 9, so the wait on line 8 takes "
+            "this one's group for the newest and leaves it in flight; call "
+            "cuda.cp_async_commit_group() between line 6 and the wait"
+        )
+
+    def test_closed_after_the_wait(self, trace):
+        """So it is for the copy that is read."""
+        found = self.pipeline(trace, ("copy", 3, 0), ("wait", 4), ("commit", 5, 0), ("read", 6, 0))
+        assert found[6, 3].way_out == (
+            "its group is closed on line 5, after the wait on line 4, which so cannot see it; call "
+            "cuda.cp_async_commit_group() before the wait"
+        )
+
+    def test_fact_and_way_out(self, trace):
+        """A message is its fact and its way out."""
+        found = self.pipeline(trace, ("copy", 3, 0), ("read", 6, 0))
+        [hazard] = [each for each in found.values() if each.severity == "error"]
+        assert hazard.message == f"{hazard.fact}: {hazard.way_out}"
+        assert hazard.way_out == "call cuda.cp_async_wait_all() before"

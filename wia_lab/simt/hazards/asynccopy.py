@@ -7,7 +7,6 @@ copied it, and by others after a barrier: to the race detector a landing is a wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,8 @@ import numpy as np
 from wia_lab.simt import compiled
 from wia_lab.simt.compiled_hazards import LANDING, LOAD, READ_AFTER_WRITE, STORE, WRITE_AFTER_READ
 from wia_lab.simt.events import Access
-from wia_lab.simt.hazards.found import Findings, Hazard, Severity
+from wia_lab.simt.hazards.copy_history import Copy, History
+from wia_lab.simt.hazards.found import Findings, Hazard
 from wia_lab.simt.hazards.shadow import cell_bytes
 
 if TYPE_CHECKING:
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from wia_lab.simt.hazards.races import Races
     from wia_lab.simt.hazards.uninitialised import Uninitialised
     from wia_lab.simt.memory import Space
-
-
-@dataclass(slots=True, eq=False)
-class _Copy:
-    """One copy instruction, and how far each lane's part of it has come."""
-
-    event: AsyncCopy
-    pending: np.ndarray  # bool: issued, not landed
-    committed: np.ndarray  # bool
-    group: np.ndarray  # int32: the lane's how-manieth group it went into
-    issued: int  # moment
 
 
 class _Flights:
@@ -60,25 +49,24 @@ class Copies:
     ) -> None:
         self.findings, self.order = findings, order
         self.races, self.uninitialised = races, uninitialised
+        self.history = History(findings, order)
         races.copies = self
 
     def begin(self, launch: Launch) -> None:
         """A launch begins."""
-        self.sites = launch.sites
+        self.history.begin(launch)
         self.under_way = False
 
     def begin_chunk(self, chunk: Chunk) -> None:
         """A chunk begins: no copy is under way."""
         self.under_way = False
-        self._copies: dict[int, _Copy] = {}
+        self._copies: dict[int, Copy] = {}
         self._into: dict[Space, _Flights] = {}
         self._from: dict[Space, _Flights] = {}
-        self._issues: dict[int, _Copy] = {}
-        self._landings: dict[int, _Copy] = {}
+        self._issues: dict[int, Copy] = {}
+        self._landings: dict[int, Copy] = {}
         self._blamed: set[int] = set()
-        self._commits = np.zeros(chunk.lanes, np.int32)
-        self._committed_at = np.zeros(chunk.lanes, np.int32)
-        self._waited_at = np.zeros(chunk.lanes, np.int32)
+        self.history.begin_chunk(chunk.lanes)
 
     # Events
 
@@ -91,9 +79,7 @@ class Copies:
         moment = self.order.now
         if shadow is not None:
             moment = self.races.touch(shadow, STORE, _into(event, lanes, event.site))
-        copy = _Copy(
-            event, lanes.copy(), np.zeros_like(lanes), np.zeros(lanes.size, np.int32), moment
-        )
+        copy = Copy.of(event, moment)
         self._copies[event.number] = self._issues[moment] = copy
         self._fly(self._into, event.destination, event.destination_offsets, lanes, event)
         reads = lanes & ~event.zero_filled
@@ -124,17 +110,12 @@ class Copies:
 
     def commit(self, lanes: np.ndarray, copies: dict[int, np.ndarray], site: Site) -> None:
         """Lanes closed a group."""
-        moment = self.order.tick(site)
-        for number, part in copies.items():
-            copy = self._copies[number]
-            copy.committed |= part
-            copy.group[part] = self._commits[part]
-        self._commits[lanes] += 1
-        self._committed_at[lanes] = moment
+        parts = ((self._copies[number], part) for number, part in copies.items())
+        self.history.close(lanes, parts, self.order.tick(site))
 
     def wait(self, lanes: np.ndarray, arrived: dict[int, np.ndarray], site: Site) -> None:
         """Lanes waited, and some copies have landed for them."""
-        self._waited_at[lanes] = self.order.tick(site)
+        self.history.wait(lanes, self.order.tick(site))
         for number, part in arrived.items():
             copy = self._copies[number]
             landed = part & copy.pending
@@ -142,7 +123,7 @@ class Copies:
             self._land(copy, landed, site)
         self.under_way = any(flights.copies for flights in self._into.values())
 
-    def _land(self, copy: _Copy, lanes: np.ndarray, site: Site) -> None:
+    def _land(self, copy: Copy, lanes: np.ndarray, site: Site) -> None:
         event = copy.event
         over = not copy.pending.any()
         for table, space, offsets, part in (
@@ -224,24 +205,26 @@ class Copies:
         threads: tuple[int, ...],
         space: Space,
         offset: int,
-        severity: Severity = "error",
+        *,
+        way_out: str = "",
     ) -> None:
         findings = self.findings
         findings.add(
             Hazard(
                 "async-copy",
-                severity,
+                "error",
                 site.line,
                 other.line,
-                f"{findings.at(site)}: {text}",
+                f"{findings.at(site)}: {text}{way_out and f': {way_out}'}",
                 tuple(findings.thread(each) for each in threads),
                 space.name,
                 space.index_of(offset),
                 site.file,
+                way_out=way_out,
             )
         )
 
-    def _copier(self, copy: _Copy, offset: int) -> int:
+    def _copier(self, copy: Copy, offset: int) -> int:
         """The lane whose part of a copy covers a byte of the destination."""
         begin = copy.event.destination_offsets
         covers = copy.event.active & (begin <= offset) & (offset < begin + copy.event.nbytes)
@@ -263,7 +246,7 @@ class Copies:
         )
         self._add(event.site, event.site, text, (me,), destination, offset)
 
-    def _touched(self, access: Access, lane: int, offset: int, copy: _Copy) -> None:
+    def _touched(self, access: Access, lane: int, offset: int, copy: Copy) -> None:
         """A lane touches the destination of a copy that is under way."""
         findings, event = self.findings, copy.event
         copier = self._copier(copy, offset)
@@ -276,35 +259,18 @@ class Copies:
             access.site,
             event.site,
             f"{findings.thread(me)} {verb} {access.space.place(offset)} while {whose} into it "
-            f"({findings.at(event.site)}) is under way: {self._advice(copy, copier)}{published}",
+            f"({findings.at(event.site)}) is under way",
             (me, owner),
             access.space,
             offset,
+            way_out=f"{self._advice(copy, copier)}{published}",
         )
 
-    def _advice(self, copy: _Copy, lane: int) -> str:
+    def _advice(self, copy: Copy, lane: int) -> str:
         """What the copying lane should have done to wait for its copy."""
-        waited = int(self._waited_at[lane])
-        if not copy.committed[lane]:
-            if waited > copy.issued:
-                line = self._line(waited)
-                return (
-                    f"the wait on {line} covers committed groups only, so call "
-                    "cuda.cp_async_commit_group() between the copy and the wait"
-                )
-            return "call cuda.cp_async_wait_all() before"
-        newer = int(self._commits[lane] - 1 - copy.group[lane])
-        if waited > int(self._committed_at[lane]):
-            return (
-                f"the wait on {self._line(waited)} leaves its group pending, where "
-                f"cuda.cp_async_wait_group({newer}) would wait for it"
-            )
-        return f"call cuda.cp_async_wait_group({newer}) or cuda.cp_async_wait_all() before"
+        return self.history.advice(copy, lane, self._copies.values())
 
-    def _line(self, moment: int) -> str:
-        return self.findings.at(self.sites[int(self.order.site_at[moment])])
-
-    def _source_written(self, access: Access, lane: int, offset: int, copy: _Copy) -> None:
+    def _source_written(self, access: Access, lane: int, offset: int, copy: Copy) -> None:
         event, me = copy.event, self.order.first + lane
         self._add(
             access.site,
@@ -332,11 +298,11 @@ class Copies:
                 copy.event.site,
                 f"{self.findings.thread(me)} starts a copy into "
                 f"{event.destination.place(offset)} while the copy on "
-                f"{self.findings.at(copy.event.site)} into it is under way: "
-                f"{self._advice(copy, self._copier(copy, offset))}",
+                f"{self.findings.at(copy.event.site)} into it is under way",
                 (me,),
                 event.destination,
                 offset,
+                way_out=self._advice(copy, self._copier(copy, offset)),
             )
 
     def _reused(self, conflict: Conflict, *, same: bool) -> None:
@@ -344,17 +310,20 @@ class Copies:
         me, other = findings.thread(conflict.thread), findings.thread(conflict.other)
         there = findings.at(conflict.other_site)
         if same:
-            text = f"{me} and {other} both copy into {place}: give each element one copying thread"
+            text = f"{me} and {other} both copy into {place}"
+            way_out = "give each element one copying thread"
         elif conflict.kind == WRITE_AFTER_READ:
             text = (
                 f"{me} starts a copy into {place}, which {other} reads on {there}, with no barrier "
-                "between: put cuda.syncthreads() before the copy, so that the buffer is free"
+                "between"
             )
+            way_out = "put cuda.syncthreads() before the copy, so that the buffer is free"
         else:
             text = (
                 f"{me} starts a copy into {place}, which {other} wrote on {there}, with no barrier "
-                "between: put cuda.syncthreads() before the copy"
+                "between"
             )
+            way_out = "put cuda.syncthreads() before the copy"
         self._add(
             conflict.site,
             conflict.other_site,
@@ -362,9 +331,10 @@ class Copies:
             (conflict.thread, conflict.other),
             conflict.space,
             conflict.offset,
+            way_out=way_out,
         )
 
-    def _unpublished(self, conflict: Conflict, copy: _Copy) -> None:
+    def _unpublished(self, conflict: Conflict, copy: Copy) -> None:
         findings = self.findings
         verb = "reads" if conflict.kind == READ_AFTER_WRITE else "writes"
         self._add(
@@ -372,14 +342,16 @@ class Copies:
             copy.event.site,
             f"{findings.thread(conflict.thread)} {verb} {conflict.space.place(conflict.offset)}, "
             f"which {findings.thread(conflict.other)} copied ({findings.at(copy.event.site)}) and "
-            f"waited for on {findings.at(conflict.other_site)}, with no barrier after the wait: a "
-            "wait covers a thread's own copies only, so put cuda.syncthreads() after it",
+            f"waited for on {findings.at(conflict.other_site)}, with no barrier after the wait",
             (conflict.thread, conflict.other),
             conflict.space,
             conflict.offset,
+            way_out=(
+                "a wait covers a thread's own copies only, so put cuda.syncthreads() after it"
+            ),
         )
 
-    def _never_waited(self, copy: _Copy) -> None:
+    def _never_waited(self, copy: Copy) -> None:
         event = copy.event
         lane = int(np.argmax(copy.pending))
         me, offset = self.order.first + lane, int(event.destination_offsets[lane])

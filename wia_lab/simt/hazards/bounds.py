@@ -37,18 +37,19 @@ class Bounds:
         shape = tuple(int(_at(extent, lane)) for extent in event.shape)
         verb = "writes" if event.is_store else "reads"
         place = f"{event.space.name}[{', '.join(map(str, index))}]"
+        complaint, way_out = _complaint(event.space, index, shape)
         self.findings.add(
             Hazard(
                 "out-of-bounds",
                 "error",
                 event.site.line,
                 None,
-                f"{self.findings.at(event.site)}: {thread} {verb} {place}, "
-                f"{_complaint(event.space.name, index, shape)}",
+                f"{self.findings.at(event.site)}: {thread} {verb} {place}, {complaint}: {way_out}",
                 (thread,),
                 event.space.name,
                 index,
                 event.site.file,
+                way_out=way_out,
             ),
             times=int(np.count_nonzero(event.lanes)),
         )
@@ -75,7 +76,9 @@ class Bounds:
         )
 
 
-def _complaint(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def _complaint(space: Space, index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[str, str]:
+    """What is wrong with an index, and what to do about it."""
+    name = space.name
     axis = next(
         (
             axis
@@ -88,13 +91,15 @@ def _complaint(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str
     along = "" if len(shape) == 1 else f"along axis {axis} "
     place = "index" if len(shape) == 1 else f"index {index[axis]} of axis {axis}"
     if extent == 0:
-        return f"but {name} has no elements: check its shape, and how it was made"
+        return f"but {name} has no elements", "check its shape, and how it was made"
+    complaint = f"but {name} {along}ends at {extent - 1}"
     bound = f"{name}.shape[{axis}]" if len(shape) > 1 else f"{name}.size"
     test = f"0 <= i < {bound}" if index[axis] < 0 else f"i < {bound}"
-    return (
-        f"but {name} {along}ends at {extent - 1}: guard the access with `if {test}`, where i is "
-        f"the {place}"
-    )
+    guard = f"guard the access with `if {test}`, where i is the {place}"
+    if space.kind == "global":
+        return complaint, guard
+    # Its size is the kernel's own choice, so that the index or the size is wrong more often
+    return complaint, f"see how the {place} is made and what size {name} needs, or {guard}"
 
 
 def _at(extent: np.ndarray | int, lane: int) -> int:

@@ -48,6 +48,9 @@ class Hazard:
         The source file of `line`.
     further : int
         How often the same happened again, counted in accesses.
+    way_out : str
+        The end of the message that says what to do, where it is told apart: who knows more of the
+        kernel than one access shows may know better.
     """
 
     kind: str
@@ -60,6 +63,12 @@ class Hazard:
     index: tuple[int, ...] | None = None
     file: str = ""
     further: int = 0
+    way_out: str = ""
+
+    @property
+    def fact(self) -> str:
+        """The message without its way out."""
+        return self.message.removesuffix(f": {self.way_out}")
 
     def __str__(self) -> str:
         return self.message
