@@ -74,10 +74,11 @@ def launches(context: wia.Context) -> list[dict[str, Any]]:
     ]
 
 
-def pinned_copies(context: wia.Context) -> list[dict[str, Any]]:
-    """GB/s between pinned and device memory: Numba's copies and the HAL's."""
+def host_copies(context: wia.Context) -> list[dict[str, Any]]:
+    """GB/s between host and device memory: Numba's copies of pinned memory, and the HAL's."""
     numba = numba_cuda()
     pinned = context.allocate(COPIED, wia.MemoryKind.PINNED)
+    pageable = context.allocate(COPIED, wia.MemoryKind.HOST)
     device = context.allocate(COPIED)
     stream = context.create_stream()
     host = numba.pinned_array(COPIED, np.uint8)
@@ -109,7 +110,21 @@ def pinned_copies(context: wia.Context) -> list[dict[str, Any]]:
             row(f"pinned copy {name}, HAL", COPIED / hal_s / 1e9, "GB/s"),
             row(f"pinned copy {name}, HAL over Numba", numba_s / hal_s, "ratio"),
         ]
-    return rows
+    pinned_s, pageable_s = least(
+        timed(lambda: stream.copy(device, pinned)), timed(lambda: stream.copy(device, pageable))
+    )
+    return [
+        *rows,
+        row("pageable copy to the device, HAL", COPIED / pageable_s / 1e9, "GB/s"),
+        row("pageable over pinned copy to the device, HAL", pinned_s / pageable_s, "ratio"),
+    ]
+
+
+@cuda.jit
+def copied(out, data):  # noqa: ANN001, ANN201 - as above
+    """Each thread copies every so many bytes."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = data[i]
 
 
 def peer_copies(machine: wia.Machine) -> list[dict[str, Any]]:
@@ -147,7 +162,27 @@ def peer_copies(machine: wia.Machine) -> list[dict[str, Any]]:
                     break
                 second.enable_peer_access(first)
                 first.enable_peer_access(second)
+        rows.append(read_in_place(first, second, stream, COPIED / hal_s / 1e9))
     return rows
+
+
+def read_in_place(
+    first: wia.Context, second: wia.Context, stream: wia.Stream, copy_rate: float
+) -> dict[str, Any]:
+    """GB/s at which a kernel of device 1 reads device 0's memory, over a copy's rate."""
+    there = wia.zeros(first, COPIED // 4)
+    here = wia.empty(second, COPIED // 4)
+    first.synchronize()
+    kernel, config = wia.compile_kernel(copied), wia.LaunchConfig(132 * 8, 256)
+
+    def read() -> float:
+        start = time.perf_counter()
+        wia.launch_kernel_async(kernel, config, here, there, stream=stream)
+        stream.synchronize()
+        return time.perf_counter() - start
+
+    (taken,) = least(read)
+    return row("peer memory read in place, over a copy", COPIED / taken / 1e9 / copy_rate, "ratio")
 
 
 def driver_version() -> str:
@@ -167,7 +202,7 @@ def main() -> None:
     """Print the table, and write it where a file is named."""
     machine = wia.open_machine("hardware")
     with wia.Context(machine[0]) as context:
-        rows = [*launches(context), *pinned_copies(context)]
+        rows = [*launches(context), *host_copies(context)]
     if len(machine) > 1:
         rows += peer_copies(machine)
     if len(sys.argv) > 1:

@@ -36,7 +36,7 @@ def broken():
 def test_untidy(broken):
     pass
 """
-GOOD = Row("3.1", "wia_good", "wia_lab.hal.matmul", "tests/test_some.py::test_passes")
+GOOD = Row("3.1", "wia_good", "wia_lab.hal.matmul", ("tests/test_some.py::test_passes",))
 
 
 @pytest.fixture
@@ -57,8 +57,9 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def row(test, python="wia_lab.hal.relu"):
-    """A row whose test may be anything."""
-    return Row("3.2", "wia_other", python, f"tests/{test}", "Said why.")
+    """A row whose tests may be anything."""
+    tests = tuple(f"tests/{each}" for each in test.split())
+    return Row("3.2", "wia_other", python, tests, "Said why.")
 
 
 def test_well(run):
@@ -86,8 +87,10 @@ def test_well(run):
         (row("test_some.py::TestIn::test_skipped"), "skipped"),
         (row("test_some.py::test_gone"), "not run"),
         (row("test_gone.py::test_gone"), "not run"),
+        (row("test_some.py::test_passes test_some.py::test_gone"), "not run"),
+        (row("test_some.py::test_passes test_some.py::test_cases"), "failed"),
     ],
-    ids=["callable", "case", "tidying", "skip", "test", "file"],
+    ids=["callable", "case", "tidying", "skip", "test", "file", "one gone", "one failed"],
 )
 def test_lacking(run, other, result):
     """1 for a name that leads nowhere or a test that did not pass; the other is proved."""
@@ -144,10 +147,12 @@ def test_hardware(run, monkeypatch):
         test("test_cases"): {"passed": 1, "failed": 1, "skipped": 0},
         test("TestIn::test_skipped"): {"passed": 0, "failed": 0, "skipped": 1},
     }
-    record = HardwareRecord("2026-11-30", "NVIDIA H200", "580.1", ("made", "command"), cases)
+    host = {test("TestIn::test_some"): {"passed": 1, "failed": 0, "skipped": 1}}
+    record = HardwareRecord("2026-11-30", "NVIDIA H200", "580.1", ("made", "command"), cases, host)
     monkeypatch.setattr(hardware, "records", lambda: (record,))
-    names = ("test_cases", "TestIn::test_skipped", "test_untidy")
-    code, printed = run(GOOD, *(row(f"test_some.py::{name}") for name in names))
+    names = ("test_cases", "TestIn::test_skipped", "test_untidy", "TestIn::test_some")
+    tests = [f"test_some.py::{name}" for name in names]
+    code, printed = run(GOOD, *map(row, tests), row(f"{tests[3]} test_some.py::test_passes"))
     assert code == 1
     head, *rows = (
         line for line in printed.out.splitlines() if " tests/" in line or "  name" in line
@@ -158,8 +163,10 @@ def test_hardware(run, monkeypatch):
         "failed on NVIDIA H200",
         "skipped",
         "not run",
+        "no device",
+        "NVIDIA H200",
     ]
     assert printed.out.endswith(
-        "on hardware: 1 NVIDIA H200, 1 failed on NVIDIA H200, 1 not run, 1 skipped\n"
+        "on hardware: 2 NVIDIA H200, 1 failed on NVIDIA H200, 1 no device, 1 not run, 1 skipped\n"
         "hardware: NVIDIA H200, driver 580.1, 2026-11-30; command\n"
     )

@@ -91,8 +91,10 @@ def test_record(tmp_path: Path) -> None:
         "test_some.py::test_right": {"passed": 1, "failed": 0, "skipped": 0},
         "test_some.py::TestIn::test_late": {"passed": 1, "failed": 0, "skipped": 0},
     }
+    assert found.host == {"test_some.py::test_neither": {"passed": 1, "failed": 0, "skipped": 0}}
     assert found.of("test_some.py::test_cases") == "failed on NVIDIA H200"
     assert found.of("test_some.py::test_virtual") == "not run"
+    assert found.of("test_some.py::test_neither") == "no device"
 
 
 def test_nothing_on_hardware(tmp_path: Path) -> None:
@@ -111,7 +113,9 @@ def test_several_processes(tmp_path: Path) -> None:
 def test_there_and_back(tmp_path: Path) -> None:
     """What was written is read."""
     cases = {"tests/hal/test_a.py::test_b": {"passed": 2, "failed": 0, "skipped": 1}}
-    record = HardwareRecord("2026-11-30", "NVIDIA H200", "580.1", ("versions", "command"), cases)
+    host = {"tests/hal/test_a.py::test_c": {"passed": 1, "failed": 0, "skipped": 0}}
+    about = "versions", "command"
+    record = HardwareRecord("2026-11-30", "NVIDIA H200", "580.1", about, cases, host)
     write(tmp_path / "hal_h200.csv", record)
     assert parse((tmp_path / "hal_h200.csv").read_text(encoding="utf-8"), "") == record
 
@@ -120,10 +124,11 @@ def test_there_and_back(tmp_path: Path) -> None:
     "text",
     [
         "",
-        "test,passed,failed,skipped\n",
-        "# 2026-11-30, H200\ntest,passed,failed,skipped\n",
+        "test,device,passed,failed,skipped\n",
+        "# 2026-11-30, H200\ntest,device,passed,failed,skipped\n",
         "# 2026-11-30, H200, 580\ntest,passed\na,1\n",
-        "# 2026-11-30, H200, 580\ntest,passed,failed,skipped\na,1,x,0\n",
+        "# 2026-11-30, H200, 580\ntest,device,passed,failed,skipped\na,yes,1,x,0\n",
+        "# 2026-11-30, H200, 580\ntest,device,passed,failed,skipped\na,maybe,1,0,0\n",
     ],
 )
 def test_no_record(text: str) -> None:

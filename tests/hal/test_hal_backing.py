@@ -9,8 +9,9 @@ import pytest
 
 import wia_lab.hal as wia
 from wia_lab import hazards
+from wia_lab.errors import DoubleFreeError, RedZoneError
 from wia_lab.hal import DeviceBacking
-from wia_lab.memory import Compacting, Heap
+from wia_lab.memory import Compacting, Guard, Heap
 from wia_lab.memory.backing import Backing
 
 
@@ -51,3 +52,56 @@ def test_compaction(backing: DeviceBacking) -> None:
     for number in (1, 3):
         block = blocks[number]
         assert backing.read(block.offset, block.size) == bytes([number]) * 1024
+
+
+def test_owners(backing: DeviceBacking) -> None:
+    """Each hears where its block was and is, when the bytes are already there."""
+    heap = Compacting(Heap(4096, backing=backing))
+    blocks = [heap.allocate(512) for _ in range(3)]
+    for number, block in enumerate(blocks):
+        backing.fill(block.offset, block.size, number)
+    heard = []
+    for block in blocks[1:]:
+        heap.on_move(block, lambda b, was, now: heard.append((was, now, backing.read(now, 1))))
+    heap.free(blocks[0])
+    heap.compact()
+    assert heard == [(512, 0, b"\x01"), (1024, 512, b"\x02")]
+
+
+class TestGuard:
+    """Zones of known bytes and poison lie in the device's memory."""
+
+    @pytest.fixture
+    def guard(self, backing: DeviceBacking) -> Guard:
+        """Over the device's 4 KiB."""
+        return Guard(Heap(4096, backing=backing), backing, quarantine=1024)
+
+    @pytest.mark.parametrize(
+        ("at", "told"),
+        [(100, "overflow: the byte 1 behind the end"), (-1, "underflow: the byte 1 before")],
+    )
+    def test_zones(self, guard: Guard, backing: DeviceBacking, at: int, told: str) -> None:
+        """A byte behind the end or before the start, written on the device."""
+        block = guard.allocate(100)
+        backing.write(block.offset, bytes(range(100)))
+        guard.verify()
+        backing.write(block.offset + at, b"\x07")
+        with pytest.raises(RedZoneError, match=f"{told} .* with 0x07"):
+            guard.free(block)
+
+    def test_freed_twice(self, guard: Guard, backing: DeviceBacking) -> None:
+        """Refused, while the freed block's bytes are poison."""
+        block = guard.allocate(100)
+        backing.fill(block.offset, 100, 1)
+        guard.free(block)
+        assert 1 not in backing.read(block.offset, 100)
+        with pytest.raises(DoubleFreeError, match="test_freed_twice"):
+            guard.free(block)
+
+    def test_leaks(self, guard: Guard) -> None:
+        """What is live at the end, and none that was freed."""
+        guard.allocate(100)
+        guard.free(guard.allocate(200))
+        assert [(leak.size, leak.site.function) for leak in guard.leaks()] == [
+            (100, "TestGuard.test_leaks")
+        ]

@@ -303,8 +303,12 @@ class TestProfiler:
 class TestFaults:
     """What the driver says of a kernel that goes wrong, in a process of its own."""
 
-    def test_an_illegal_address(self) -> None:
-        """The device counts as lost; a reset says that the process must end, and what is lost."""
+    def test_an_illegal_address(self, context: wia.Context) -> None:
+        """The device counts as lost; a reset says that the process must end, and what is lost.
+
+        Other processes' contexts on it, as this one's, go on.
+        """
+        before = wia.from_numpy(context, np.arange(5))
         program = textwrap.dedent(
             """
             import wia_lab.hal as wia
@@ -341,6 +345,7 @@ class TestFaults:
         assert "CUDA_ERROR_ILLEGAL_ADDRESS" in first
         assert "was lost" in second
         assert "start another to use device 0 again; lost are full" in third
+        assert before.numpy().tolist() == list(range(5))
 
     def test_faults_are_not_injected(self, machine: wia.Machine) -> None:
         with pytest.raises(wia.InvalidValue, match="inject faults into a virtual machine"):

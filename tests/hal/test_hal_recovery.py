@@ -106,6 +106,19 @@ class TestLoss:
             again.create_stream().submit(lambda: None, seconds=1e-6)
             again.synchronize()
 
+    def test_a_well_device_can_be_reset(self, context: wia.Context) -> None:
+        """Its contexts are closed, what lay on it is named, and it works on."""
+        device, stream = context.device, context.create_stream()
+        weights = context.allocate(MIB, name="weights")
+        context.allocate(64, MemoryKind.PINNED, name="host side")
+        assert device.reset() == ["weights"]
+        for use in (weights.span, stream.synchronize, context.collect):
+            with pytest.raises(wia.Closed):
+                use()
+        with wia.Context(device) as again:
+            tensor = wia.zeros(again, 64)
+            assert set(tensor.numpy()) == {0}
+
     @pytest.mark.virtual("faults that are injected")
     def test_until_the_reset_every_use_says_so(self, context: wia.Context) -> None:
         stream = context.create_stream()

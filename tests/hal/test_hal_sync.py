@@ -27,6 +27,15 @@ def take(out: np.ndarray, data: np.ndarray) -> None:
 
 @pytest.fixture
 def contexts(on_hardware: bool) -> list[wia.Context]:
+    """One on each of four H100s, or two on a real device."""
+    if on_hardware:
+        device = wia.open_machine("1xH100")[0]
+        return [wia.Context(device), wia.Context(device)]
+    return [wia.Context(device) for device in wia.open_machine("4xH100-nvlink")]
+
+
+@pytest.fixture
+def peers(on_hardware: bool) -> list[wia.Context]:
     """One on each of four H100s, or two real devices, each let reach the others."""
     name = "2xH100-nvlink" if on_hardware else "4xH100-nvlink"
     made = [wia.Context(device) for device in wia.open_machine(name)]
@@ -89,11 +98,11 @@ class TestFence:
 class TestPeerBarrier:
     """Nobody goes on before all have come."""
 
-    def test_all_see_what_all_wrote(self, contexts: list[wia.Context]) -> None:
-        """Each device writes its own memory, then then the next one's: right, and no hazard."""
-        streams = [context.create_stream() for context in contexts]
-        own = [context.allocate(64) for context in contexts]
-        got = [context.allocate(64) for context in contexts]
+    def test_all_see_what_all_wrote(self, peers: list[wia.Context]) -> None:
+        """Each device writes its own memory, then the next one's: right, and no hazard."""
+        streams = [context.create_stream() for context in peers]
+        own = [context.allocate(64) for context in peers]
+        got = [context.allocate(64) for context in peers]
         for number, stream in enumerate(streams):
             stream.submit(write, own[number], number, seconds=(len(own) - number) * 1e-3)
         wia.PeerBarrier(streams).wait()
@@ -102,24 +111,24 @@ class TestPeerBarrier:
             stream.submit(
                 take, got[number], source, seconds=1e-6, reads=[source], writes=[got[number]]
             )
-        for number, (context, stream) in enumerate(zip(contexts, streams, strict=True)):
+        for number, (context, stream) in enumerate(zip(peers, streams, strict=True)):
             back = context.allocate(64, MemoryKind.PINNED)
             stream.copy(back, got[number])
             stream.synchronize()
             assert set(back.host(access="read").tolist()) == {(number + 1) % len(own)}
 
     @pytest.mark.virtual("hazards, which only virtual machines find")
-    def test_without_it_there_is_a_race(self, contexts: list[wia.Context]) -> None:
-        one, two = (context.create_stream() for context in contexts[:2])
-        data, out = contexts[0].allocate(64), contexts[1].allocate(64)
+    def test_without_it_there_is_a_race(self, peers: list[wia.Context]) -> None:
+        one, two = (context.create_stream() for context in peers[:2])
+        data, out = peers[0].allocate(64), peers[1].allocate(64)
         one.submit(write, data, 1, seconds=1e-3)
         two.submit(take, out, data, seconds=1e-6, reads=[data], writes=[out])
         with pytest.raises(HazardError, match="nothing orders"):
             two.synchronize()
 
     @pytest.mark.virtual("times of the simulated clock")
-    def test_the_slowest_holds_all(self, contexts: list[wia.Context]) -> None:
-        streams = [context.create_stream() for context in contexts]
+    def test_the_slowest_holds_all(self, peers: list[wia.Context]) -> None:
+        streams = [context.create_stream() for context in peers]
         begin = streams[0].record()
         streams[3].submit(lambda: None, seconds=1.0)
         barrier = wia.PeerBarrier(streams)
@@ -130,8 +139,8 @@ class TestPeerBarrier:
             end.synchronize()
             assert end.seconds_since(begin) == pytest.approx(1.0, abs=1e-3)
 
-    def test_too_few(self, contexts: list[wia.Context]) -> None:
-        stream = contexts[0].create_stream()
+    def test_too_few(self, peers: list[wia.Context]) -> None:
+        stream = peers[0].create_stream()
         for streams in ([], [stream], [stream, stream]):
             with pytest.raises(wia.InvalidValue, match="two or more, each once"):
                 wia.PeerBarrier(streams)

@@ -21,6 +21,20 @@ def context() -> Iterator[wia.Context]:
         yield made
 
 
+@pytest.fixture(params=["host", "device"])
+def heap(request: pytest.FixtureRequest) -> Callable[[int], Heap]:
+    """A heap of so many bytes, behind which lies memory of the host or of a device."""
+
+    def made(nbytes: int) -> Heap:
+        if request.param == "host":
+            return Heap(nbytes, backing=HostBacking(nbytes))
+        context: wia.Context = request.getfixturevalue("context")
+        memory = context.allocate(nbytes)
+        return Heap(nbytes, backing=wia.DeviceBacking(memory, context.create_stream()))
+
+    return made
+
+
 def a_kernel(_: wia.Context) -> wia.Kernel:
     """Of a text."""
     return wia.compile_kernel("__kernel void fill(__global int* a) { a[get_global_id(0)] = 1; }")
@@ -122,9 +136,9 @@ def test_tensors_of_either_memory(context: wia.Context) -> None:
         assert (own.nbytes, context.memory_in_use) == (12, 256)  # in granules of 256 B
 
 
-def test_buddies() -> None:
+def test_buddies(heap: Callable[[int], Heap]) -> None:
     """256 of 1,024 is a block of 256; what is free are 256 and 512; freed, all is one again."""
-    buddy = Buddy(Heap(1024), 1024, minimum=64)
+    buddy = Buddy(heap(1024), 1024, minimum=64)
     assert [buddy.order_of(size) for size in (1, 64, 65, 256, 257)] == [0, 0, 1, 2, 3]
     found = buddy.explain(200)
     block = buddy.allocate(200)
@@ -139,9 +153,9 @@ def test_buddies() -> None:
     assert [(each.size, each.state) for each in buddy.regions()] == [(1024, "free")]
 
 
-def test_slabs() -> None:
+def test_slabs(heap: Callable[[int], Heap]) -> None:
     """256 objects lie in one arena, the 257th in another; a freed object is next to be used."""
-    slab = Slab(Heap("1MiB"), 48)
+    slab = Slab(heap(1 << 20), 48)
     assert (slab.object_size, slab.objects_per_arena) == (48, 256)
     blocks = [slab.allocate(48) for _ in range(257)]
     assert len({block.offset for block in blocks}) == 257
@@ -152,16 +166,16 @@ def test_slabs() -> None:
     ]
     with pytest.raises(SizeError):
         slab.allocate(49)
-    small = Slab(Heap(512), 256, objects_per_arena=2)
+    small = Slab(heap(512), 256, objects_per_arena=2)
     held = [small.allocate(256), small.allocate(256)]
     with pytest.raises(OutOfMemoryError):
         small.allocate(256)
     assert len(held) == 2
 
 
-def test_a_pools_books() -> None:
+def test_a_pools_books(heap: Callable[[int], Heap]) -> None:
     """Taken from below, most ever taken, and kept for reuse, by hand."""
-    pool = Pool(Heap("1MiB"))
+    pool = Pool(heap(1 << 20))
     one, two = pool.allocate(1024), pool.allocate(2048)
     pool.free(one)
     now = pool.statistics
@@ -176,39 +190,39 @@ def test_a_pools_books() -> None:
     assert (now.reserved_bytes, now.cached_bytes, now.peak_reserved_bytes) == (0, 0, 3072)
 
 
-def test_a_counted_buffer() -> None:
+def test_a_counted_buffer(heap: Callable[[int], Heap]) -> None:
     """It has a block of its size, in the memory that was given."""
-    heap = Heap("1MiB")
-    counted = Counted(heap)
+    memory = heap(1 << 20)
+    counted = Counted(memory)
     with counted.create(1024) as handle:
-        assert counted.upstream is heap
-        assert heap.block_at(handle.block.offset) is handle.block
+        assert counted.upstream is memory
+        assert memory.block_at(handle.block.offset) is handle.block
         assert (handle.block.size, handle.count) == (1024, 1)
 
 
-def test_the_map_of_a_heap() -> None:
+def test_the_map_of_a_heap(heap: Callable[[int], Heap]) -> None:
     """Blocks in the order of their addresses, from 0 to the end; compaction leaves one hole."""
-    heap = Compacting(Heap(4096, backing=HostBacking(4096)))
-    blocks = [heap.allocate(1024) for _ in range(4)]
-    heap.free(blocks[0])
-    heap.free(blocks[2])
-    regions = list(heap.regions())
+    memory = Compacting(heap(4096))
+    blocks = [memory.allocate(1024) for _ in range(4)]
+    memory.free(blocks[0])
+    memory.free(blocks[2])
+    regions = list(memory.regions())
     assert [(each.offset, each.state) for each in regions] == [
         (0, "free"),
         (1024, "live"),
         (2048, "free"),
         (3072, "live"),
     ]
-    assert regions[-1].offset + regions[-1].size == heap.capacity == 4096
-    assert (heap.statistics.live_blocks, heap.statistics.largest_free_bytes) == (2, 1024)
-    heap.compact()
-    assert heap.statistics.largest_free_bytes == 2048
-    assert [block.offset for block in heap.blocks()] == [0, 1024]
+    assert regions[-1].offset + regions[-1].size == memory.capacity == 4096
+    assert (memory.statistics.live_blocks, memory.statistics.largest_free_bytes) == (2, 1024)
+    memory.compact()
+    assert memory.statistics.largest_free_bytes == 2048
+    assert [block.offset for block in memory.blocks()] == [0, 1024]
 
 
-def test_a_leak_is_a_record() -> None:
+def test_a_leak_is_a_record(heap: Callable[[int], Heap]) -> None:
     """Where it is, how long, and who allocated it."""
-    memory = Track(Heap("1MiB"))
+    memory = Track(heap(1 << 20))
     block = memory.allocate(512)
     [leak] = memory.leaks()
     assert (leak.offset, leak.size, leak.site.file) == (block.offset, 512, __file__)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numba import float32
 
 import wia_lab.hal as wia
 from wia_lab import cuda
 from wia_lab.cuda.choice import describe_backend
+from wia_lab.puzzles.mutants import notebook_answer
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -25,12 +24,7 @@ pytestmark = [
 
 def solution(notebook: str, name: str) -> Any:
     """An object of the class in a solution's answer cell."""
-    cells = json.loads((SOLUTIONS / notebook).read_text())["cells"]
-    sources = ["".join(each["source"]) for each in cells]
-    (source,) = (each for each in sources if "### BEGIN SOLUTION" in each)
-    space: dict[str, Any] = {"wia": wia, "cuda": cuda, "float32": float32, "np": np}
-    exec(compile(source, notebook, "exec"), space)
-    return space[name]()
+    return notebook_answer(SOLUTIONS / notebook, name)()
 
 
 def test_device_query() -> None:

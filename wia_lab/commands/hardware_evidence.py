@@ -1,10 +1,11 @@
 """Writes down which tests ran on hardware: a pytest plugin that `tests/hal/conftest.py` registers.
 
     WIA_LAB_HAL_MACHINE=hardware WIA_LAB_HARDWARE_RECORD=wia_lab/data/hal_h200.csv \
-        python -m pytest tests/hal
+        python -m pytest tests/hal tests/memory
 
-A test counts when a machine of real devices was opened while it was set up or ran; what opened a
-virtual machine alone proves nothing about hardware, and is left out.
+A test counts when a machine of real devices was opened while it was set up or ran. What opened a
+virtual machine alone proves nothing about hardware, and is left out; what opened none, as an
+allocator's arithmetic does, is written down as that.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import platform
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +37,10 @@ class HardwareEvidence:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.devices: Counter[str] = Counter()
-        self._used = False
+        self._opened = ""
         self._ended: dict[str, str] = {}
         self._on_hardware: set[str] = set()
+        self._on_host: set[str] = set()
         self._make = Machine.__init__
 
     def pytest_configure(self) -> None:
@@ -48,19 +51,24 @@ class HardwareEvidence:
         def watched(machine: Machine, *arguments: Any, **options: Any) -> None:
             make(machine, *arguments, **options)
             if not machine.is_virtual:
-                self._used = True
+                self._opened = "real"
                 self.devices[machine[0].info.name] += 1
+            self._opened = self._opened or "virtual"
 
         Machine.__init__ = watched  # type: ignore[method-assign, assignment]
 
     def pytest_runtest_logstart(self) -> None:
         """Begin a test, which has used nothing yet."""
-        self._used = False
+        self._opened = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the worst of set-up, call and tear-down."""
-        if self._used:
+        if self._opened == "real":
             self._on_hardware.add(report.nodeid)
+        if self._opened:
+            self._on_host.discard(report.nodeid)
+        elif report.when == "setup":
+            self._on_host.add(report.nodeid)
         if self._ended.get(report.nodeid, "passed") == "passed":
             self._ended[report.nodeid] = report.outcome
 
@@ -68,13 +76,18 @@ class HardwareEvidence:
         """Write the record, if anything was at work on hardware."""
         if not self._on_hardware:
             return
-        cases: dict[str, Counter[str]] = {}
-        for node in self._on_hardware:
-            cases.setdefault(without_case(node), Counter())[self._ended[node]] += 1
+        cases, host = self._counts(self._on_hardware), self._counts(self._on_host)
         device, driver = part() or (self.devices.most_common(1)[0][0], "driver unknown")
         about = f"Python {platform.python_version()}, numpy {np.__version__}", command()
         today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-        write(self.path, HardwareRecord(today, device, driver, about, cases))
+        write(self.path, HardwareRecord(today, device, driver, about, cases, host))
+
+    def _counts(self, nodes: Iterable[str]) -> dict[str, Counter[str]]:
+        """How many cases of each test ended how."""
+        cases: dict[str, Counter[str]] = {}
+        for node in nodes:
+            cases.setdefault(without_case(node), Counter())[self._ended[node]] += 1
+        return cases
 
     def pytest_unconfigure(self) -> None:
         """Look no more."""
@@ -98,14 +111,15 @@ def register(config: pytest.Config) -> None:
 
 
 def part() -> tuple[str, str] | None:
-    """Name and driver of the first GPU, as nvidia-smi tells; None where it does not."""
+    """How many GPUs of which name, and their driver; None where nvidia-smi does not tell."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         told = subprocess.run(query, capture_output=True, text=True, check=True).stdout
-        name, driver = told.splitlines()[0].split(", ")
+        lines = told.splitlines()
+        name, driver = lines[0].split(", ")
     except (OSError, subprocess.CalledProcessError, ValueError, IndexError):
         return None
-    return name, driver
+    return f"{len(lines)} x {name}", driver
 
 
 def command() -> str:

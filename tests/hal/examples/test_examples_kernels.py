@@ -192,6 +192,24 @@ class TestBandwidth:
         assert report.hazards == ()
         assert counters.global_load_sectors == sectors * counters.global_load_requests
 
+    @pytest.mark.parametrize("stride", [1, 2, 8, 32])
+    def test_strides(self, context: wia.Context, stride: int) -> None:
+        """The elements are right, and none past the end is touched."""
+        data = numbers(8191)
+        values, out = wia.from_numpy(context, data), wia.zeros(context, 8192)
+        kernel = compile_kernel(BANDWIDTH, "strided_access")
+        launch_kernel(kernel, LaunchConfig(32, 256), out, values, stride, data.size)
+        expected = np.zeros(8192, np.float32)
+        expected[: -(-8191 // stride)] = data[::stride]
+        np.testing.assert_array_equal(out.numpy(), expected)
+
+    @pytest.mark.parametrize("name", ["every_second", "side_by_side"])
+    def test_exchanges(self, context: wia.Context, name: str) -> None:
+        """Through shared memory, with conflicts or without."""
+        out = wia.zeros(context, 256)
+        launch_kernel(compile_kernel(BANDWIDTH, name), LaunchConfig(1, 256), out)
+        np.testing.assert_array_equal(out.numpy(), np.arange(256))
+
     @pytest.mark.parametrize(("name", "conflicts"), [("every_second", 8), ("side_by_side", 0)])
     def test_banks(self, name: str, conflicts: int) -> None:
         """Every second element: half of the banks, so that each of 8 warps is served twice."""

@@ -47,21 +47,28 @@ def test_enable_peer_access_example(specification: str, copied: bool, on_hardwar
 
 
 @pytest.mark.parametrize("preferred", range(4))
-def test_alloc_numa_aware(preferred: int) -> None:
+def test_alloc_numa_aware(preferred: int, on_hardware: bool) -> None:
     """The staging memory lies near the device; a copy crosses no socket, and takes 3/4 the time."""
     device = wia.open_machine("4xV100-pcie-2numa")[preferred]
     size, seconds = 32 << 20, {}
     with wia.Context(device) as context, context.create_stream() as stream:
         data = context.allocate(size)
-        for node in (device.numa_node, 1 - device.numa_node):
+        for node in (device.numa_node,) if on_hardware else (preferred // 2, 1 - preferred // 2):
             staging = context.allocate(size, MemoryKind.PINNED, numa_node=node)
+            assert staging.numa_node == node
+            staging.host()[:] = node + 1
             begin = stream.record()
             stream.copy(data, staging)
             end = stream.record()
             stream.synchronize()
             seconds[node] = end.seconds_since(begin)
-    near, far = seconds[preferred // 2], seconds[1 - preferred // 2]
-    assert near / far == pytest.approx(0.75, rel=0.01)
+            back = context.allocate(size, MemoryKind.HOST)
+            stream.copy(back, data)
+            stream.synchronize()
+            assert set(back.host(access="read")) == {node + 1}
+    if not on_hardware:
+        near, far = seconds[preferred // 2], seconds[1 - preferred // 2]
+        assert near / far == pytest.approx(0.75, rel=0.01)
 
 
 def test_create_tensor_numa() -> None:

@@ -139,7 +139,10 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.2.1",
-        STREAMS + "TestStreams::test_peer_copy_over_nvlink",
+        (
+            STREAMS + "TestStreams::test_peer_copy_over_nvlink",
+            "hal/test_hal_hardware.py::TestPeers::test_copies",
+        ),
         (
             "wia_copy_peer_to_peer",
             "hal.Stream.copy",

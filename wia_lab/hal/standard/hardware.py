@@ -1,7 +1,8 @@
 """Which tests of the table ran on hardware, and how they ended: `wia_lab/data/hal_*.csv`.
 
-A file is of one run on one part. It is written by the tests themselves (`tests/hal/conftest.py`),
-of those only that opened a machine of real devices.
+A file is of one run on one part. It is written by the tests themselves (`tests/hal/conftest.py`):
+those that opened a machine of real devices, and, apart, those that passed there and opened no
+machine at all, as arithmetic on the host does.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from wia_lab.hal.standard.row import Row
 
 NOT_RUN = "not run"
+NO_DEVICE = "no device"
 OUTCOMES = ("passed", "failed", "skipped")
-FIELDS = ("test", *OUTCOMES)
+FIELDS = ("test", "device", *OUTCOMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class HardwareRecord:
         Versions, and the command that wrote it.
     cases : mapping of str to mapping
         For each test's node id, without its case, how many of its cases ended how.
+    host : mapping of str to mapping
+        The same of tests that ran there and opened no machine.
     """
 
     date: str
@@ -43,6 +47,7 @@ class HardwareRecord:
     driver: str
     about: tuple[str, ...] = ()
     cases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    host: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def of(self, test: str) -> str:
         """The part where the test passed; else what became of it there."""
@@ -51,7 +56,9 @@ class HardwareRecord:
             return f"failed on {self.device}"
         if counts.get("passed"):
             return self.device
-        return "skipped" if counts.get("skipped") else NOT_RUN
+        if counts.get("skipped"):
+            return "skipped"
+        return NO_DEVICE if self.host.get(test, {}).get("passed") else NOT_RUN
 
 
 def records() -> tuple[HardwareRecord, ...]:
@@ -65,10 +72,11 @@ def records() -> tuple[HardwareRecord, ...]:
 
 
 def on_hardware(row: Row, found: Iterable[HardwareRecord]) -> str:
-    """Where the test of a row ran, and how it ended where it did not pass."""
-    ends = dict.fromkeys(each.of(row.test) for each in found)
-    said = [end for end in ends if end not in (NOT_RUN, "skipped")]
-    return ", ".join(said) or ("skipped" if "skipped" in ends else NOT_RUN)
+    """Where the tests of a row ran, and how they ended where they did not pass."""
+    ends = dict.fromkeys(each.of(test) for each in found for test in row.tests)
+    said = [end for end in ends if end not in (NOT_RUN, NO_DEVICE, "skipped")]
+    lacking = (each for each in (NO_DEVICE, "skipped") if each in ends)
+    return ", ".join(said) or next(lacking, NOT_RUN)
 
 
 def parse(text: str, name: str) -> HardwareRecord:
@@ -85,13 +93,16 @@ def parse(text: str, name: str) -> HardwareRecord:
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     try:
         date, device, driver = head
-        cases = {row["test"]: {each: int(row[each]) for each in OUTCOMES} for row in rows}
+        tables: dict[str, dict[str, dict[str, int]]] = {"yes": {}, "no": {}}
+        for row in rows:
+            counts = {each: int(row[each]) for each in OUTCOMES}
+            tables[row["device"]][row["test"]] = counts
     except (KeyError, TypeError, ValueError) as error:
         raise WiaLabError(
             f"{name} is no record of tests on hardware ({error!r}): write it anew with "
             "WIA_LAB_HARDWARE_RECORD"
         ) from error
-    return HardwareRecord(date, device, driver, tuple(about[1:]), cases)
+    return HardwareRecord(date, device, driver, tuple(about[1:]), tables["yes"], tables["no"])
 
 
 def write(path: Path, record: HardwareRecord) -> None:
@@ -102,6 +113,7 @@ def write(path: Path, record: HardwareRecord) -> None:
             file.write(f"# {line}\n")
         table = csv.writer(file, lineterminator="\n")
         table.writerow(FIELDS)
-        for test in sorted(record.cases):
-            table.writerow([test, *(record.cases[test].get(each, 0) for each in OUTCOMES)])
+        for device, cases in (("yes", record.cases), ("no", record.host)):
+            for test in sorted(cases):
+                table.writerow([test, device, *(cases[test].get(each, 0) for each in OUTCOMES)])
     beside.replace(path)

@@ -13,11 +13,17 @@ TWO_BLOCKS = (
 )
 OWN_TEXT = "The sources' kernel, with its bounds put right."
 
-BUDDY = "memory/test_allocator_machines.py::TestBuddy::runTest"
-SLAB = "memory/test_allocator_machines.py::TestSlab::runTest"
+BUDDIES = "hal/test_standard_rows.py::test_buddies"
+SLABS = "hal/test_standard_rows.py::test_slabs"
+BOOKS = "hal/test_standard_rows.py::test_a_pools_books"
+COUNTED = "hal/test_standard_rows.py::test_a_counted_buffer"
+BACKING = "hal/test_hal_backing.py::"
+BUDDY = ("memory/test_allocator_machines.py::TestBuddy::runTest", BUDDIES)
+SLAB = ("memory/test_allocator_machines.py::TestSlab::runTest", SLABS)
 COUNTS = "memory/test_refcount.py::TestCounts::"
 COMPACTION = "memory/test_compaction.py::"
 SAMPLES = "hal/examples/test_examples_"
+BANDWIDTH = SAMPLES + "kernels.py::TestBandwidth::"
 POOL = "memory/test_pool.py::"
 
 ROWS: tuple[Row, ...] = (
@@ -75,7 +81,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.2.1",
-        "hal/test_standard_rows.py::test_buddies",
+        BUDDIES,
         ("memory_block_t", "memory.Block", TWO_BLOCKS),
         ("memory_block_t.size", "memory.Block.size"),
         ("memory_block_t.is_free", "memory.Region.state", TWO_BLOCKS),
@@ -96,7 +102,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.2.2",
-        "hal/test_standard_rows.py::test_slabs",
+        SLABS,
         ("slab_t.object_size", "memory.Slab.object_size"),
         (
             "slab_t.objects_per_slab",
@@ -164,7 +170,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.5",
-        POOL + "TestReuse::test_same_class_hits",
+        (POOL + "TestReuse::test_same_class_hits", BOOKS),
         ("memory_pool_t", "memory.Pool"),
         ("pool_alloc", "memory.Pool.allocate"),
         (
@@ -177,7 +183,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.5",
-        "hal/test_standard_rows.py::test_a_pools_books",
+        BOOKS,
         (
             "memory_pool_t.pools",
             "memory.Pool.classes",
@@ -227,7 +233,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.6",
-        COUNTS + "test_last_release_frees",
+        (COUNTS + "test_last_release_frees", COUNTED),
         ("ref_counted_memory_t.ref_count", "memory.Strong.count"),
         (
             "retain_memory",
@@ -243,7 +249,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.6",
-        "hal/test_standard_rows.py::test_a_counted_buffer",
+        COUNTED,
         ("ref_counted_memory_t", "memory.Strong"),
         ("ref_counted_memory_t.data", "memory.Strong.block"),
         ("ref_counted_memory_t.size", "memory.Block.size", "Of `handle.block`."),
@@ -252,7 +258,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.7",
-        COMPACTION + "test_overlapping_moves_keep_the_bytes",
+        (COMPACTION + "test_overlapping_moves_keep_the_bytes", BACKING + "test_compaction"),
         (
             "defragment_memory",
             "memory.Compacting.compact",
@@ -268,7 +274,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.7",
-        COMPACTION + "test_owners_are_told_after_the_move",
+        (COMPACTION + "test_owners_are_told_after_the_move", BACKING + "test_owners"),
         (
             "memory_block_t.owner",
             "memory.Compacting.on_move",
@@ -330,13 +336,13 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.9",
-        SAMPLES + "kernels.py::TestBandwidth::test_sectors",
+        (BANDWIDTH + "test_sectors", BANDWIDTH + "test_strides"),
         ("uncoalesced_access", "hal.compile_kernel", OWN_TEXT),
         ("coalesced_access", "hal.compile_kernel", OWN_TEXT),
     ),
     *rows(
         "4.9",
-        SAMPLES + "kernels.py::TestBandwidth::test_banks",
+        (BANDWIDTH + "test_banks", BANDWIDTH + "test_exchanges"),
         (
             "avoid_bank_conflicts",
             "hal.compile_kernel",

@@ -22,8 +22,8 @@ class Row:
     python : str
         Its dotted name. What C calls and Python does by a feature of the language, as `with` for
         destroy, has the name of the method behind that feature.
-    test : str
-        pytest's node id of what proves it; of a parametrised test, that of all its cases.
+    tests : tuple of str
+        pytest's node ids of what proves it; of a parametrised test, that of all its cases.
     choice : str
         One sentence, where the sources contradict themselves or Python does it another way.
     """
@@ -31,7 +31,7 @@ class Row:
     section: str
     name: str
     python: str
-    test: str
+    tests: tuple[str, ...]
     choice: str = ""
 
     @property
@@ -50,10 +50,11 @@ Entry = tuple[str, str] | tuple[str, str, str]
 """A row's name, its Python name without `wia_lab.`, and its choice where there is one."""
 
 
-def rows(section: str, test: str, *entries: Entry) -> Iterator[Row]:
-    """Yield the rows of a section that one test proves; `test` without `tests/`."""
+def rows(section: str, tests: str | tuple[str, ...], *entries: Entry) -> Iterator[Row]:
+    """Yield the rows of a section that the same tests prove; `tests` without `tests/`."""
+    nodes = tuple(f"tests/{each}" for each in ([tests] if isinstance(tests, str) else tests))
     for name, python, *choice in entries:
-        yield Row(section, name, f"wia_lab.{python}", f"tests/{test}", *choice)
+        yield Row(section, name, f"wia_lab.{python}", nodes, *choice)
 
 
 def resolve(python: str) -> Any:

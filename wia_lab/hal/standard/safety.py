@@ -5,11 +5,13 @@ from __future__ import annotations
 from wia_lab.hal.standard.row import Row, rows
 
 GUARD = "memory/test_guard.py::"
+BACKING = "hal/test_hal_backing.py::TestGuard::"
+LEAK = "hal/test_standard_rows.py::test_a_leak_is_a_record"
 
 ROWS: tuple[Row, ...] = (
     *rows(
         "4.10",
-        GUARD + "TestRedZones::test_overflow",
+        (GUARD + "TestRedZones::test_overflow", BACKING + "test_zones"),
         (
             "WIA_DEBUG_MEMORY",
             "memory.Guard",
@@ -19,7 +21,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.10",
-        GUARD + "TestRedZones::test_underflow",
+        (GUARD + "TestRedZones::test_underflow", BACKING + "test_zones"),
         (
             "wia_protect_memory",
             "memory.Guard.verify",
@@ -33,7 +35,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.10",
-        "memory/test_adaptors.py::TestTrack::test_sites_and_leaks",
+        ("memory/test_adaptors.py::TestTrack::test_sites_and_leaks", LEAK),
         (
             "allocation_record_t.alloc_site",
             "memory.Leak.site",
@@ -45,14 +47,14 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "4.10",
-        "hal/test_standard_rows.py::test_a_leak_is_a_record",
+        LEAK,
         ("allocation_record_t", "memory.Leak", "What is still live; a freed one is in the error."),
         ("allocation_record_t.ptr", "memory.Leak.offset"),
         ("allocation_record_t.size", "memory.Leak.size"),
     ),
     *rows(
         "4.10",
-        GUARD + "TestFreed::test_double_free_names_three_lines",
+        (GUARD + "TestFreed::test_double_free_names_three_lines", BACKING + "test_freed_twice"),
         ("safe_free", "memory.Guard.free", "Raises DoubleFreeError where C aborts."),
         (
             "allocation_record_t.is_freed",
@@ -61,5 +63,9 @@ ROWS: tuple[Row, ...] = (
         ),
         ("allocation_record_t.free_site", "errors.DoubleFreeError", "In the error's sentence."),
     ),
-    *rows("4.10", GUARD + "TestLeaks::test_report", ("detect_leaks", "memory.Guard.leaks")),
+    *rows(
+        "4.10",
+        (GUARD + "TestLeaks::test_report", BACKING + "test_leaks"),
+        ("detect_leaks", "memory.Guard.leaks"),
+    ),
 )

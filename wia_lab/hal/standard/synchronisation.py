@@ -7,6 +7,9 @@ from wia_lab.hal.standard.wording import COLLECTED, MADE, SUBMITTED
 
 ERRORS = "hal/test_hal_devices.py::TestErrors::"
 SAMPLES = "hal/examples/test_examples_"
+LOST = "hal/test_hal_hardware.py::TestFaults::test_an_illegal_address"
+RESET = "hal/test_hal_recovery.py::TestLoss::test_a_well_device_can_be_reset"
+REAL_BARRIER = "hal/test_hal_hardware.py::TestPeers::test_events_across_devices"
 
 ROWS: tuple[Row, ...] = (
     *rows(
@@ -21,7 +24,7 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.8",
-        "hal/test_hal_sync.py::TestPeerBarrier::test_all_see_what_all_wrote",
+        ("hal/test_hal_sync.py::TestPeerBarrier::test_all_see_what_all_wrote", REAL_BARRIER),
         ("wia_peer_barrier_t", "hal.PeerBarrier"),
         (
             "wia_create_peer_barrier",
@@ -109,12 +112,12 @@ ROWS: tuple[Row, ...] = (
     ),
     *rows(
         "3.9",
-        SAMPLES + "recovery.py::TestSafeCompute::test_device_lost",
+        (SAMPLES + "recovery.py::TestSafeCompute::test_device_lost", LOST),
         ("WIA_ERROR_DEVICE_LOST", "hal.DeviceLost", "An exception."),
     ),
     *rows(
         "3.9",
-        "hal/test_hal_recovery.py::TestLoss::test_named_and_reset",
+        ("hal/test_hal_recovery.py::TestLoss::test_named_and_reset", LOST, RESET),
         (
             "wia_reset_device",
             "hal.Device.reset",

@@ -1,6 +1,7 @@
 """Kernels along one axis of (outer, length, inner): a block of 256 threads makes one result a turn.
 
 Each thread takes every 256th element, then the block's partial results are halved in shared memory.
+Between two turns stands a barrier, so that nobody writes what others still read.
 """
 
 from __future__ import annotations
@@ -19,6 +20,30 @@ if TYPE_CHECKING:
 THREADS = 256
 
 
+@cuda.jit(device=True)
+def sum_up(parts, t):
+    """Leave the sum of all threads' parts in the first, which thread 0 may read."""
+    half = THREADS // 2
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            parts[t] += parts[t + half]
+        half //= 2
+
+
+@cuda.jit(device=True)
+def find_largest(parts, t):
+    """Leave the largest of all threads' parts in the first, or NaN, for thread 0 to read."""
+    half = THREADS // 2
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            other = parts[t + half]
+            if other > parts[t] or other != other:
+                parts[t] = other
+        half //= 2
+
+
 @functools.cache
 def total(accumulate: np.dtype[Any]) -> Any:
     """Sums along the axis, kept in `accumulate`; 0 of no elements."""
@@ -34,12 +59,7 @@ def total(accumulate: np.dtype[Any]) -> Any:
             for k in range(t, length, THREADS):
                 mine += kind(a[start + k * inner])
             parts[t] = mine
-            half = THREADS // 2
-            while half > 0:
-                cuda.syncthreads()
-                if t < half:
-                    parts[t] += parts[t + half]
-                half //= 2
+            sum_up(parts, t)
             if t == 0:
                 out[row] = parts[0]
             cuda.syncthreads()
@@ -64,14 +84,7 @@ def largest(dtype: np.dtype[Any]) -> Any:
                 if value > best or value != value:
                     best = value
             parts[t] = best
-            half = THREADS // 2
-            while half > 0:
-                cuda.syncthreads()
-                if t < half:
-                    other = parts[t + half]
-                    if other > parts[t] or other != other:
-                        parts[t] = other
-                half //= 2
+            find_largest(parts, t)
             if t == 0:
                 out[row] = parts[0]
             cuda.syncthreads()
@@ -96,14 +109,7 @@ def softmax(accumulate: np.dtype[Any]) -> Any:
                 if value > best or value != value:
                     best = value
             parts[t] = best
-            half = THREADS // 2
-            while half > 0:
-                cuda.syncthreads()
-                if t < half:
-                    other = parts[t + half]
-                    if other > parts[t] or other != other:
-                        parts[t] = other
-                half //= 2
+            find_largest(parts, t)
             cuda.syncthreads()
             best = parts[0]
             cuda.syncthreads()
@@ -111,12 +117,7 @@ def softmax(accumulate: np.dtype[Any]) -> Any:
             for k in range(t, length, THREADS):
                 mine += math.exp(kind(a[start + k * inner]) - best)
             parts[t] = mine
-            half = THREADS // 2
-            while half > 0:
-                cuda.syncthreads()
-                if t < half:
-                    parts[t] += parts[t + half]
-                half //= 2
+            sum_up(parts, t)
             cuda.syncthreads()
             for k in range(t, length, THREADS):
                 out[start + k * inner] = math.exp(kind(a[start + k * inner]) - best) / parts[0]
