@@ -18,7 +18,7 @@ from wia_lab.puzzles.mutants import ROOT, load_answer
         (
             "coalescing",
             "guard_or",
-            "is joined with another condition by `or`, so one of them is enough",
+            "is true where one part of it is, so one of them is enough: all must hold, so `and`",
         ),
         ("coalescing", "second_4", "blocks are counted in steps of 32"),
         ("bank-conflicts", "load_guarded_by_out", "what is loaded goes by the shape of a"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,32 @@ def includes_the_length(out, a):
 
 
 @cuda.jit
+def leaves_past_the_length(out, a):
+    """Sends away one too few."""
+    me = cuda.grid(1)
+    if me > len(out):
+        return
+    out[me] = a[me]
+
+
+@cuda.jit
+def bounded_by_a_number(out, a):
+    """A chain, and the length as a number."""
+    i = cuda.grid(1)
+    if 0 <= i <= 40:
+        out[i] = a[i]
+
+
+@cuda.jit
+def joined_by_or_to_go_on(out, a):
+    """Goes on if either holds."""
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    if i < out.size or t < 32:
+        out[i] = a[i]
+
+
+@cuda.jit
 def joined_by_or(out, a):
     """Leaves early if both hold, where either is enough."""
     i = cuda.grid(1)
@@ -115,19 +142,63 @@ class TestConditions:
     @pytest.mark.parametrize(
         ("kernel", "cause", "said"),
         [
-            (includes_the_length, "guard-includes-the-length", "`i <= n` also holds for 40"),
-            (joined_by_or, "guard-by-or", "`i < out.size` is joined with another condition"),
-            (another_length, "guard-by-another-length", "`i < 48` compares with 48 here, but a"),
-            (another_index, "guard-of-something-else", "`t < out.size` (line "),
-            (sentinel, "guard-includes-the-length", "`i <= a.size` also holds for 40"),
+            (
+                includes_the_length,
+                "guard-includes-the-length",
+                "`if i <= n:`, lets i = n, here 40, through, one past the last place of a: write "
+                "`i < n`.",
+            ),
+            (
+                leaves_past_the_length,
+                "guard-includes-the-length",
+                "`if me > len(out): return`, lets me = len(out), here 40, through, one past the "
+                "last place of a: write `me >= len(out)`.",
+            ),
+            (
+                bounded_by_a_number,
+                "guard-includes-the-length",
+                "`if 0 <= i <= 40:`, lets i = 40 through, one past the last place of a: write "
+                "`i < 40`.",
+            ),
+            (
+                sentinel,
+                "guard-includes-the-length",
+                "`if not i <= a.size: break`, lets i = a.size, here 40, through, one past the last "
+                "place of a: write `i < a.size`.",
+            ),
+            (
+                joined_by_or,
+                "guard-by-or",
+                "`if i >= out.size and t > 31: return`, leaves only where all of it is true, and "
+                "each part alone is a reason: write `or`.",
+            ),
+            (
+                joined_by_or_to_go_on,
+                "guard-by-or",
+                "`if i < out.size or t < 32:`, is true where one part of it is, so one of them is "
+                "enough: all must hold, so `and`.",
+            ),
+            (
+                another_length,
+                "guard-by-another-length",
+                "`if 48 > i:`, compares `i` with 48 here, but a has only 40 places: compare with "
+                "a.size.",
+            ),
+            (
+                another_index,
+                "guard-of-something-else",
+                "`if t < out.size:`, does not keep `i`, the index, below a.size: what is asked "
+                "must be the index itself.",
+            ),
         ],
         ids=lambda each: getattr(each, "__name__", None),
     )
     def test_what_is_asked(self, kernel, cause, said):
-        """The condition is quoted, and what is wrong with it said."""
+        """The condition is quoted as it is written, and what is wrong with it said."""
         found = remark(kernel)
+        [written] = re.findall("`((?:if|not) .*?)(?::| break)", said)[:1]
         assert found[0] == cause
-        assert found[1].startswith(said)
+        assert found[1] == f"line {line_of(kernel, written)}, {said}"
 
     def test_nothing_is_asked(self):
         """Where there is no condition there is nothing to add."""
@@ -333,7 +404,7 @@ class TestFilling:
                 zero_left_out,
                 "left-out-by-a-condition",
                 "line {} fills tile[31] in block 0. Here it stores 8 times instead of 32: "
-                "`i < a.size` keeps it from the rest.",
+                "line {guard}, `if i < a.size:`, keeps it from the rest.",
             ),
         ],
         ids=lambda each: getattr(each, "__name__", None),
@@ -345,7 +416,9 @@ class TestFilling:
         marks = ("tile[t] = a", "tile[y + i, x] = a", "tile[32 * i + t] = a", "copy_dram")
         lines = [line for mark in marks if (line := _line(kernel, mark))]
         assert found[0] == cause
-        assert found[1].startswith(said.format(min(lines, default=0)))
+        assert found[1].startswith(
+            said.format(min(lines, default=0), guard=_line(kernel, "if i < a.size:"))
+        )
 
 
 def _line(kernel, mark):
@@ -438,4 +511,23 @@ def test_kept_out():
     cause, text = remark(one_too_few)
     assert cause == "kept-out"
     line = line_of(one_too_few, "out[i] = a[i]")
-    assert text.startswith(f"only threads for which `i < out.size - 1` holds come to line {line}")
+    assert text == (
+        f"only threads that line {line - 1}, `if i < out.size - 1:`, lets through come to line "
+        f"{line}, which stores: which thread should write that element, and is it let through?"
+    )
+
+
+@cuda.jit
+def sends_away_too_many(out, a):
+    """Leaves out the last element, in another way."""
+    i = cuda.grid(1)
+    if i + 1 >= out.size:
+        return
+    out[i] = a[i]
+
+
+def test_kept_out_by_an_early_return():
+    """A condition that sends away is quoted as such, not turned round."""
+    cause, text = remark(sends_away_too_many)
+    assert cause == "kept-out"
+    assert "`if i + 1 >= out.size: return`, lets through come to line" in text

@@ -45,24 +45,30 @@ def _hazard(puzzle: Puzzle, run: Run) -> Diagnosis:
     """The error that explains most, and how many there are."""
     first = first_error(run.errors)
     assert first is not None
-    cause = None
-    text = f"With {run.case.name}: {_sentence(first.message)}"
-    left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
-    if first.kind in {"uninitialised-read", "async-copy"} and left_early:  # who returned is missed
-        text += f"\nLikely cause: {_sentence(left_early[0].message)}"
-    elif place := _of_whole_array(run, first):
-        text += f"\nLikely cause: {place}"
-    elif run.remark is not None:
-        cause = run.remark.cause
-        text += f"\nLikely cause: {run.remark.sentence}"
-        if cause == "left-out-by-a-condition" and puzzle.unfilled:
-            text += f" {puzzle.unfilled}"
+    likely, cause = _cause_of(puzzle, run, first)
+    if likely:  # it has the way out: the message's own, of one access, may lead elsewhere
+        text = f"With {run.case.name}: {_sentence(first.fact)}\nLikely cause: {likely}"
+    else:
+        text = f"With {run.case.name}: {_sentence(first.message)}"
     if more := len(run.errors) - 1:
         text += (
             f"\nThere {'is' if more == 1 else 'are'} {more} more "
             f"{'hazard' if more == 1 else 'hazards'}: simulate() lists all in report.hazards."
         )
     return Diagnosis(first.kind, text, first.line, cause)
+
+
+def _cause_of(puzzle: Puzzle, run: Run, first: Hazard) -> tuple[str, str | None]:
+    """What most likely brought about an error, and its name where it has one; or nothing."""
+    left_early = [each for each in run.hazards if each.kind == "divergent-barrier"]
+    if first.kind in {"uninitialised-read", "async-copy"} and left_early:  # who returned is missed
+        return _sentence(left_early[0].message), None
+    if place := _of_whole_array(run, first):
+        return place, None
+    if run.remark is None:
+        return "", None
+    more = puzzle.unfilled if run.remark.cause == "left-out-by-a-condition" else ""
+    return f"{run.remark.sentence} {more}".strip(), run.remark.cause
 
 
 def _of_whole_array(run: Run, hazard: Hazard) -> str:

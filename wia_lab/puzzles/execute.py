@@ -54,7 +54,8 @@ def execute(function: FunctionType, case: Case) -> Run:
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names),
         shuffles=Shuffles(shuffles.full, shuffles.partial),
-        remark=remark(function, case, report.hazards, fills) or kept_out(function, writers.writers),
+        remark=remark(function, case, report.hazards, fills)
+        or (None if report.errors else kept_out(function, writers.writers)),
     )
 
 

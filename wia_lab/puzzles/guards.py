@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,28 @@ BELOW = {ast.Lt: "<", ast.LtE: "<="}
 TURNED = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """What is asked somewhere, as it holds at a place that is reached only then."""
+
+    holds: ast.expr  # what is true at that place
+    test: ast.expr  # what the learner wrote, or its opposite
+    written: str  # as it stands in the source: `if i > n: return`, `while i < n:`, `i < n`
+
+    @property
+    def line(self) -> int:
+        """Where it stands."""
+        return self.test.lineno
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the opposite of what is written holds: those who are meant leave early."""
+        return self.holds is not self.test
+
+    def __str__(self) -> str:
+        return f"line {self.line}, `{self.written}`,"
+
+
 class Source:
     """The syntax tree of a kernel.
 
@@ -31,10 +54,13 @@ class Source:
 
     def __init__(self, function: FunctionType) -> None:
         try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+            text = textwrap.dedent(inspect.getsource(function))
+            tree = ast.parse(text)
         except (OSError, TypeError, SyntaxError):
-            tree = ast.Module([], [])
-        ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+            text, tree = "", ast.Module([], [])
+        above = function.__code__.co_firstlineno - 1
+        ast.increment_lineno(tree, above)
+        self.lines = "\n" * above + text
         self.tree = tree
         self.names = function.__globals__
         self.above = {
@@ -56,14 +82,19 @@ class Source:
         calls = (each for each in ast.walk(self.tree) if isinstance(each, ast.Call))
         return " ".join(ast.unparse(each.func) for each in calls if each.lineno == line)
 
-    def guards(self, line: int, array: str) -> list[ast.expr]:
+    def written(self, node: ast.expr) -> str:
+        """An expression as the learner wrote it, on one line."""
+        found = ast.get_source_segment(self.lines, node)
+        return ast.unparse(node) if found is None else " ".join(found.split())
+
+    def guards(self, line: int, array: str) -> list[Condition]:
         """Conditions that hold where `array` is indexed on a line, innermost first."""
         node = next(self._subscripts(line, array), None)
         return [] if node is None else self.holding(node)
 
-    def holding(self, node: ast.AST) -> list[ast.expr]:
+    def holding(self, node: ast.AST) -> list[Condition]:
         """Conditions that hold at a node, innermost first."""
-        return [each for each in self._holding(node) if not isinstance(each, ast.Constant)]
+        return [each for each in self._holding(node) if not isinstance(each.holds, ast.Constant)]
 
     def stores(self, array: str) -> list[ast.Subscript]:
         """Where elements of `array` are stored."""
@@ -103,24 +134,39 @@ class Source:
                 break
         return ast.unparse(node)
 
-    def _holding(self, node: ast.AST) -> Iterator[ast.expr]:
+    def _holding(self, node: ast.AST) -> Iterator[Condition]:
         """What is true at a node, from the inside out."""
         while node in self.above:
             above = self.above[node]
             if isinstance(above, (ast.If, ast.IfExp, ast.While)):
                 body = above.body if isinstance(above.body, list) else [above.body]
                 if node in body:
-                    yield above.test
+                    yield self._asked(above)
                 elif node is not above.test:
-                    yield _not(above.test)
+                    yield self._asked(above, "else" if isinstance(above, ast.If) else "")
             if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
-                yield from (each for each in above.values[: above.values.index(node)])  # type: ignore[arg-type]
+                for each in above.values[: above.values.index(node)]:  # type: ignore[arg-type]
+                    yield Condition(each, each, self.written(each))
             for block in (getattr(above, name, None) for name in ("body", "orelse")):
                 if isinstance(block, list) and node in block:
                     for before in reversed(block[: block.index(node)]):
                         if isinstance(before, ast.If) and _leaves(before.body):
-                            yield _not(before.test)
+                            yield self._asked(before, _way_out(before.body))
             node = above
+
+    def _asked(self, node: ast.If | ast.IfExp | ast.While, turned: str | None = None) -> Condition:
+        """The condition of a statement, or its opposite: `turned` is what stands behind it then."""
+        text = self.written(node.test)
+        if not isinstance(node, ast.IfExp):
+            text = f"{'while' if isinstance(node, ast.While) else 'if'} {text}:"
+        if turned is None:
+            return Condition(node.test, node.test, text)
+        return Condition(_not(node.test), node.test, f"{text} {turned}".strip())
+
+
+def _way_out(body: list[ast.stmt]) -> str:
+    """`return` where that is all, `… return` where something is done before."""
+    return f"{'… ' if len(body) > 1 else ''}{type(body[-1]).__name__.lower()}"
 
 
 def comparisons(condition: ast.expr) -> Iterator[tuple[ast.expr, type[ast.cmpop], ast.expr, bool]]:

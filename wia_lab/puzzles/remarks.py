@@ -7,7 +7,6 @@ a buffer that is filled anew before anybody has read it, a condition that asks a
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.guards import Source
@@ -91,10 +90,12 @@ def kept_out(function: FunctionType, writers: Mapping[str, Writers]) -> Remark |
         stores = source.stores(name)
         asked = source.holding(stores[0]) if len(stores) == 1 else []
         if asked:
-            conditions = " and ".join(f"`{ast.unparse(each)}`" for each in asked[:2])
+            conditions = " and ".join(str(each).rstrip(",") for each in asked[:2])
+            lets = "lets" if len(asked) == 1 else "let"
             return Remark(
                 "kept-out",
-                f"only threads for which {conditions} holds come to line {stores[0].lineno}, which "
-                "stores: which thread should write that element, and does it hold for it?",
+                f"only threads that {conditions}, {lets} through come to line "
+                f"{stores[0].lineno}, which stores: which thread should write that element, and is "
+                "it let through?",
             )
     return None

@@ -11,7 +11,11 @@ from wia_lab.puzzles.puzzle import Remark
 from wia_lab.puzzles.whereabouts import places
 
 if TYPE_CHECKING:
+    from wia_lab.puzzles.guards import Condition
     from wia_lab.puzzles.scene import Scene
+
+STRICTER: dict[type[ast.cmpop], str] = {ast.LtE: "<", ast.GtE: ">", ast.Gt: ">=", ast.Lt: "<="}
+"""What to write instead, in a condition for whom to let through or for whom to send away."""
 
 
 def index_too_large(scene: Scene) -> Remark | None:
@@ -36,7 +40,7 @@ def index_too_large(scene: Scene) -> Remark | None:
     along = "" if len(shape) == 1 else f" along axis {axis}"
     return Remark(
         "index-too-large",
-        f"the index `{ast.unparse(index)}` goes up to {farthest[axis]} on this line, and "
+        f"the index `{scene.source.written(index)}` goes up to {farthest[axis]} on this line, and "
         f"{scene.array} has {shape[axis]:,} places{along}, 0 to {shape[axis] - 1}: see which "
         "number is meant there, or how many places are needed.",
     )
@@ -47,42 +51,69 @@ def _guard(scene: Scene, axis: int, index: ast.expr, shape: tuple[int, ...]) -> 
     source, extent = scene.source, shape[axis]
     guards = source.guards(scene.hazard.line, scene.array)
     bound = f"{scene.array}.shape[{axis}]" if len(shape) > 1 else f"{scene.array}.size"
-    text = ast.unparse(index)
     for guard in guards:
-        for left, operator, right, either in comparisons(guard):
+        for left, operator, right, either in comparisons(guard.holds):
             if operator not in BELOW or not source.same(left, index):
                 continue
-            asked = f"`{ast.unparse(left)} {BELOW[operator]} {ast.unparse(right)}`"
             if either:
-                return Remark(
-                    "guard-by-or",
-                    f"{asked} is joined with another condition by `or`, so one of them is enough: "
-                    "all must hold, which is `and` (or, to leave early, the opposite of each "
-                    "joined by `or`).",
-                )
+                return _either(guard)
             value = source.number(right, scene.arrays)
             if value is not None and value == extent and operator is ast.LtE:
-                return Remark(
-                    "guard-includes-the-length",
-                    f"{asked} also holds for {extent}, one past the last: the condition is <.",
-                )
+                return _length_included(scene, guard, left, right, extent)
             if value is not None and value > extent:
+                along = "" if len(shape) == 1 else f" along axis {axis}"
+                which = "" if len(shape) == 1 else ", or see which index belongs to which axis"
                 return Remark(
                     "guard-by-another-length",
-                    f"{asked} compares with {value:,} here, but {scene.array} has only {extent:,} "
-                    f"places{'' if len(shape) == 1 else f' along axis {axis}'}: compare with "
-                    f"{bound}"
-                    f"{'' if len(shape) == 1 else ', or see which index belongs to which axis'}.",
+                    f"{guard} compares `{source.written(left)}` with {value:,} here, but "
+                    f"{scene.array} has only {extent:,} places{along}: compare with "
+                    f"{bound}{which}.",
                 )
     if not guards:
         return None
-    line = getattr(guards[0], "lineno", scene.hazard.line)
-    asked = " and ".join(f"`{ast.unparse(each)}`" for each in guards[:2])
+    one = len(guards) == 1
+    asked = str(guards[0]) if one else f"{str(guards[0]).rstrip(',')} and {guards[1]}"
     return Remark(
         "guard-of-something-else",
-        f"{asked} (line {line}) does not keep `{text}`, the index, below {bound}: what is asked "
-        "must be the index itself.",
+        f"{asked} {'does' if one else 'do'} not keep `{source.written(index)}`, the index, below "
+        f"{bound}: what is asked must be the index itself.",
     )
+
+
+def _either(guard: Condition) -> Remark:
+    """Conditions of which all must hold are joined so that one of them is enough."""
+    if guard.is_turned:
+        text = "leaves only where all of it is true, and each part alone is a reason: write `or`."
+    else:
+        text = "is true where one part of it is, so one of them is enough: all must hold, so `and`."
+    return Remark("guard-by-or", f"{guard} {text}")
+
+
+def _length_included(
+    scene: Scene, guard: Condition, left: ast.expr, right: ast.expr, extent: int
+) -> Remark:
+    """A comparison that the length itself still meets."""
+    written = scene.source.written
+    one, operator, other = next(
+        pair
+        for node in ast.walk(guard.test)
+        if isinstance(node, ast.Compare)
+        for pair in _pairs(node)
+        if {pair[0], pair[2]} == {left, right}
+    )
+    here = f"{extent:,}"
+    if not isinstance(right, ast.Constant):
+        here = f"{written(right)}, here {here},"
+    return Remark(
+        "guard-includes-the-length",
+        f"{guard} lets {written(left)} = {here} through, one past the last place of "
+        f"{scene.array}: write `{written(one)} {STRICTER[type(operator)]} {written(other)}`.",
+    )
+
+
+def _pairs(node: ast.Compare) -> list[tuple[ast.expr, ast.cmpop, ast.expr]]:
+    """The comparisons of a chain, as written."""
+    return list(zip([node.left, *node.comparators], node.ops, node.comparators, strict=False))
 
 
 def below_zero(scene: Scene) -> Remark | None:
@@ -92,7 +123,8 @@ def below_zero(scene: Scene) -> Remark | None:
         return None
     axes = range(8)
     written = [scene.source.index(scene.hazard.line, scene.array, axis) for axis in axes]
-    text = next((ast.unparse(each) for each in written if isinstance(each, ast.BinOp)), None)
+    computed = (each for each in written if isinstance(each, ast.BinOp))
+    text = next(map(scene.source.written, computed), None)
     if text is None:
         return None
     return Remark(
@@ -121,7 +153,7 @@ def same_cell(scene: Scene) -> Remark | None:
         written = [
             scene.source.index(hazard.line, scene.array, axis) for axis in range(len(hazard.index))
         ]
-        index = ", ".join(ast.unparse(each) for each in written if each is not None)
+        index = ", ".join(scene.source.written(each) for each in written if each is not None)
         shown = f"`{index}` is" if index else "the index is"
         return Remark(
             "same-element",

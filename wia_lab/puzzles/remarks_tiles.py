@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +70,7 @@ def _left_out_here(scene: Scene, fill: Fill, row: int, cell: int, name: str) -> 
             if int(fill.stores[line][row]) >= most:
                 continue
             asked = scene.source.guards(line, scene.array)
-            condition = f"`{ast.unparse(asked[0])}` keeps" if asked else "something keeps"
+            condition = f"{asked[0]} keeps" if asked else "something keeps"
             return Remark(
                 "left-out-by-a-condition",
                 f"line {line} fills {name} in {scene.block_name(other[0][1] + there)}. Here it "
