@@ -178,6 +178,24 @@ class TestNames:
             "All Above Selected Cell), or define NOT_YET before the kernel runs"
         )
 
+    @pytest.mark.parametrize(
+        ("written", "meant"),
+        [
+            ("tiel", "tile"),
+            ("otu", "out"),
+            ("TiLE", "tile"),
+            ("HIDTH", "WIDTH"),
+            ("rnage", "range"),
+        ],
+    )
+    def test_misspelt(self, written, meant):
+        """A name near one of the kernel's own, the notebook's or Python's: that is asked first."""
+        source = f"def square(out, a):\n    tile = a[0]\n    out[0] = tile + {written}\n"
+        namespace = {"WIDTH": 3}
+        exec(compile(source, "cell.py", "exec"), namespace)
+        found = refusal(cuda.jit(namespace["square"]))
+        assert found.text.startswith(f"line 3: {written} is not defined: did you mean {meant}? If")
+
     def test_pasted_twice(self, tmp_path):
         """Two definitions in one cell: the learner edits one, and the other counts."""
         source = (

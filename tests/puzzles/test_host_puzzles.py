@@ -177,3 +177,42 @@ class TestPictures:
         assert len(axis.patches) == (1 + 1) + (1 + 2) + (1 + 1)
         assert [text.get_text() for text in axis.texts] == ["A", "A", "B", "B"]
         assert "image/png" in picture._repr_mimebundle_()
+
+
+class TestMisspelt:
+    """A name that is not known is told with the one that is near it."""
+
+    class Pool:
+        """An object with two attributes."""
+
+        def __init__(self):
+            self.lock, self.kept = None, {}
+
+        def attribute(self):
+            """Asks for an attribute of its own."""
+            return self.lokc
+
+        def method(self):
+            """Asks for a method of a dictionary."""
+            return self.kept.itmes()
+
+        def name(self, size):
+            """Asks for a parameter."""
+            return size + sizes  # noqa: F821
+
+        def unlike(self):
+            """Asks for what nothing is near."""
+            return self.xyzzy
+
+    @pytest.mark.parametrize(
+        ("method", "args", "said"),
+        [
+            ("attribute", (), "'Pool' object has no attribute 'lokc' (did you mean lock?)"),
+            ("method", (), "'dict' object has no attribute 'itmes' (did you mean items?)"),
+            ("name", (1,), "name 'sizes' is not defined (did you mean size?)"),
+            ("unlike", (), "'Pool' object has no attribute 'xyzzy'"),
+        ],
+    )
+    def test_near(self, method, args, said):
+        """The reply's text ends with the question."""
+        assert call(getattr(self.Pool(), method), *args).text == said

@@ -421,7 +421,7 @@ def test_a_refusal_shows_no_frame_of_numba() -> None:
     def misspelt(out):
         out[0] = tiel  # noqa: F821 - what is tested
 
-    with pytest.raises(errors.TypingError, match="name 'tiel' is not defined") as refused:
+    with pytest.raises(errors.TypingError, match="tiel is not defined") as refused:
         frontend.type_function(misspelt, (types.float32[::1],))
     assert not any("/numba/" in str(each.path) for each in refused.traceback)
     assert refused.value.__suppress_context__

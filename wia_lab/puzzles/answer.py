@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.puzzle import Diagnosis
+from wia_lab.simt.spelling import nearest, visible
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Puzzle
@@ -209,9 +210,11 @@ def _refuse_undefined(function: FunctionType) -> None:
         if instruction.opname != "LOAD_GLOBAL" or name in function.__globals__:
             continue
         if not hasattr(builtins, name):
+            near = nearest(name, visible(function))
+            meant = f"did you mean {near}? If not, " if near else ""
             raise RefusedError(
                 "undefined-name",
-                f"line {line}: {name} is not defined: run the cells above this one first "
+                f"line {line}: {name} is not defined: {meant}run the cells above this one first "
                 f"(Run > Run All Above Selected Cell), or define {name} before the kernel runs",
                 line,
             )

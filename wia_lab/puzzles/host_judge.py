@@ -15,6 +15,7 @@ import numpy as np
 from wia_lab.puzzles.answer import raises_stub
 from wia_lab.puzzles.host_puzzle import HostPuzzle, HostRun, Reply
 from wia_lab.puzzles.puzzle import Diagnosis, Entry, Verdict
+from wia_lab.simt.spelling import meant_by
 
 MOST_LINES = 200_000
 """Lines that one call may execute; a loop that does not end is stopped there."""
@@ -142,7 +143,7 @@ def call(function: Callable[..., Any], *args: Any, file: str | None = None) -> R
         return Reply(error=UNENDING, line=watch.line, lines=watch.lines)
     except Exception as error:
         line = _raised_on(error, mine)
-        return Reply(error=type(error).__name__, text=str(error), line=line, lines=watch.lines)
+        return Reply(error=type(error).__name__, text=_said(error), line=line, lines=watch.lines)
     finally:
         is_watched = sys.gettrace() == watch.enter
         sys.settrace(outer)
@@ -171,6 +172,12 @@ class _Watch:
             if self.lines > MOST_LINES:
                 raise _TooManyLinesError
         return self.step
+
+
+def _said(error: Exception) -> str:
+    """An exception's text, with the name that is probably meant where one is not known."""
+    near = meant_by(error)
+    return f"{error} (did you mean {near}?)" if near else str(error)
 
 
 def _raised_on(error: BaseException, file: str | None) -> int | None:

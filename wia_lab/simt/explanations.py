@@ -1,16 +1,19 @@
-"""Typing errors in words: one sentence with the place and the way out, before Numba's own text.
+"""Typing errors in words: one sentence with the place and the way out, instead of Numba's own text.
 
-Numba's messages name types and candidates, which a learner rarely needs first. The table below
-turns the common ones into a sentence; all others keep Numba's first line. The class of the error
-stays.
+Numba's messages name types and candidates, which a learner cannot act on. The table below turns the
+common ones into a sentence; all others keep Numba's first line, and its text after that. The class
+of the error stays.
 """
 
 from __future__ import annotations
 
 import dis
 import re
+import sys
 from pathlib import Path
 from types import CodeType, FunctionType
+
+from wia_lab.simt.spelling import meant_by, nearest, visible
 
 _PLACES = (
     re.compile(r"During: (?:typing|resolving|lowering)[^\n]* at ([^\n]+) \((\d+)\)"),
@@ -19,6 +22,21 @@ _PLACES = (
 )
 _ATTRIBUTE = re.compile(r"\bno (?:attribute )?['.]?(\w+)'?")
 _ASKS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_PLACES_OF_NUMBA = re.compile(r'^\s*(?:File "|During: |There are \d+ candidate)', re.MULTILINE)
+_NAMES = (
+    (
+        re.compile(r"NameError: name '(\w+)' is not defined"),
+        "is not defined",
+        "define it before the kernel runs",
+    ),
+    (
+        re.compile(r"\bVariable '(\w+)[^']*' is not defined"),
+        "has no value where it is used",
+        "assign it on every path before",
+    ),
+)
+_UNKNOWN = re.compile(r"Unknown attribute '(\w+)' of type ((?:Module\(<module '([\w.]+)')?[^\n]*)")
+_OF_ARRAYS = ("size", "shape", "ndim", "dtype", "strides", "itemsize", "nbytes", "T", "flat")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _NOISE = re.compile(r"^(Failed in |- Resolution failure|Internal error at|None$|$)")
 
@@ -78,9 +96,9 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             ),
             "this call of {0} has not the arguments that it needs: {1}{2}",
         ),
-        (
+        (  # the last attempt, which is that with the literals
             (
-                r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*?"
+                r"Function\(<cuda\.(?:cp_async|copy_dram)\w*>\).*"
                 r"(?:TypingError|RequireLiteralValue): ([^\n]+)"
             ),
             "{0}",
@@ -110,6 +128,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             r"No conversion from (\S.*?) to none for",
             "a kernel cannot return a value, this one returns {0}: write it to an array argument",
+        ),
+        (
+            r"wrong tuple length for [^']*', 'expected (\d+), got (\d+)'",
+            "{1} values cannot be unpacked into {0} names",
         ),
         (
             r"Cannot unify ([^\n]+?) and ([^\n]+?) for '(\w+)[.\d]*'",
@@ -257,11 +279,16 @@ _PLAINER = (
 
 
 def explain(error: Exception, py_func: FunctionType) -> None:
-    """Put a sentence with file, line and function before the message of `error`, in place."""
+    """Make the message of `error` a sentence with file, line and function, in place.
+
+    Numba's own text follows only where the sentence is no more than its first line.
+    """
     original = _COLOUR.sub("", str(error)).strip()
     file, line = _place(error, original, py_func)
-    sentence = f"{Path(file).name}:{line}: in {py_func.__name__}, {_sentence(original)}"
-    error.args = (f"{sentence}.\n\n{original}",)
+    sentence, is_whole = _sentence(error, original, py_func)
+    text = f"{Path(file).name}:{line}: in {py_func.__name__}, {sentence}"
+    text += "" if text.endswith("?") else "."
+    error.args = (text if is_whole else f"{text}\n\n{original}",)
 
 
 def _place(error: Exception, message: str, py_func: FunctionType) -> tuple[str, int]:
@@ -292,12 +319,41 @@ def _line_of_attribute(code: CodeType, message: str) -> int | None:
     return next(lines, None)
 
 
-def _sentence(message: str) -> str:
+def _sentence(error: Exception, message: str, py_func: FunctionType) -> tuple[str, bool]:
+    """What is wrong, and whether nothing else need be said."""
+    if named := _name_without_value(message, py_func):
+        return named, True
     for pattern, sentence in _SENTENCES:
         if found := pattern.search(message):
-            return _plainer(sentence.format(*found.groups()))
-    lines = (line for line in message.splitlines() if not _NOISE.match(line))
-    return _plainer(next(lines, "the kernel cannot be typed")).strip().rstrip(".")
+            near = _attribute_meant(message) if "Unknown attribute" in pattern.pattern else None
+            said = _plainer(sentence.format(*found.groups()))
+            return f"{said}: did you mean {near}?" if near else said, True
+    own = _PLACES_OF_NUMBA.split(message)[0]
+    lines = [line for line in own.splitlines() if not _NOISE.match(line)]
+    said = _plainer(lines[0] if lines else "the kernel cannot be typed").strip().rstrip(".")
+    near = meant_by(error)
+    return f"{said}: did you mean {near}?" if near else said, len(lines) <= 1
+
+
+def _name_without_value(message: str, py_func: FunctionType) -> str | None:
+    """The sentence for a name that is nowhere defined, or not where it is used."""
+    for pattern, said, way_out in _NAMES:
+        if found := pattern.search(message):
+            near = nearest(found[1], visible(py_func))
+            return f"{found[1]} {said}: {f'did you mean {near}?' if near else way_out}"
+    return None
+
+
+def _attribute_meant(message: str) -> str | None:
+    """The attribute of an array or a module that is probably meant."""
+    found = _UNKNOWN.search(message)
+    if found is None:
+        return None
+    name, kind, module = found.groups()
+    if module in sys.modules:  # a name that the module has is no slip, though kernels lack it
+        known = vars(sys.modules[module])
+        return None if name in known else nearest(name, known)
+    return nearest(name, _OF_ARRAYS) if kind.startswith("array(") else None
 
 
 def _plainer(text: str) -> str:
