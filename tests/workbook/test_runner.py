@@ -41,14 +41,31 @@ class TestVerdict:
 
     def test_cell_that_does_not_run(self, verdict):
         """The first error is the cause, not the NameError that follows from it."""
-        outcome = verdict("def answer(:\n    return 42")
+        outcome = verdict("def answer():\n    return 42 +")
         assert not outcome.passed
-        assert outcome.said.startswith("SyntaxError: ")
+        assert outcome.said == (
+            "the cell that begins with `def answer():`, line 2: SyntaxError: invalid syntax"
+        )
 
     def test_error_inside_the_answer(self, verdict):
-        """An exception of the learner's own code is told with its class."""
+        """An exception of the learner's own code is told with its class, cell and line."""
         outcome = verdict("def answer():\n    return 1 / 0")
-        assert outcome.said == "ZeroDivisionError: division by zero"
+        assert outcome.said == (
+            "the cell that begins with `def answer():`, line 2: ZeroDivisionError: division by zero"
+        )
+
+    def test_answer_cell(self, tmp_path, notebook_with):
+        """The cell that a learner is to fill in is called the answer cell."""
+        path = tmp_path / "06-tiled-matmul.ipynb"
+        notebook_with(path, "def answer():\nreturn 42", "tiled-matmul")
+        notebook = read_notebook(path)
+        [cell] = [each for each in notebook.cells if each.source.startswith("def answer")]
+        cell.metadata.nbgrader = {"solution": True}
+        outcome = judge_notebook(notebook, "tiled-matmul", tmp_path, path.name)
+        assert outcome.said == (
+            "the answer cell, line 2: IndentationError: expected an indented block after function "
+            "definition on line 1"
+        )
 
     def test_check_cell_removed(self, verdict):
         """A notebook without its check is no success, and the sentence says how to mend it."""

@@ -16,6 +16,8 @@ from wia_lab.workbook.form import checked_puzzles
 
 SECONDS_A_CELL = 120
 SECONDS_TO_START = 120
+CELL_FILE = re.compile(r" \(\d+\.py, line \d+\)$")
+CELL_LINE = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -115,9 +117,11 @@ def judge_notebook(notebook: NotebookNode, puzzle_id: str, folder: Path, name: s
     failure = error_of(check_cell)
     if failure is None:
         return Outcome(puzzle_id, passed=True, said=printed(check_cell).strip())
-    if failure.ename != "CheckFailed":
-        failure = next(found for cell in part.cells if (found := error_of(cell)))
-    return Outcome(puzzle_id, passed=False, said=sentence_of(failure))
+    if failure.ename == "CheckFailed":  # the diagnosis has the line
+        return Outcome(puzzle_id, passed=False, said=text_of(failure))
+    failure = next(found for cell in part.cells if (found := error_of(cell)))
+    said = f"{place_of(failure, part)}: {failure.ename}: {text_of(failure)}"
+    return Outcome(puzzle_id, passed=False, said=said)
 
 
 def error_of(cell: NotebookNode) -> NotebookNode | None:
@@ -126,10 +130,23 @@ def error_of(cell: NotebookNode) -> NotebookNode | None:
     return next((out for out in outputs if out.output_type == "error"), None)
 
 
-def sentence_of(failure: NotebookNode) -> str:
-    """Return an error as a person reads it; a diagnosis needs no class name."""
-    text = ANSI.sub("", failure.evalue).strip()
-    return text if failure.ename == "CheckFailed" else f"{failure.ename}: {text}"
+def text_of(failure: NotebookNode) -> str:
+    """Return what an error says; of the file that a kernel makes of a cell, nothing."""
+    return CELL_FILE.sub("", ANSI.sub("", failure.evalue)).strip()
+
+
+def place_of(failure: NotebookNode, notebook: NotebookNode) -> str:
+    """Return the cell and the line that raised an error, as a person finds them."""
+    places = CELL_LINE.findall(ANSI.sub("", "\n".join(failure.traceback)))
+    cells = {str(cell.get("execution_count")): cell for cell in notebook.cells}
+    number, line = places[-1] if places else ("", "")
+    cell = cells.get(number)
+    if cell is None:
+        return "a cell"
+    if cell.metadata.get("nbgrader", {}).get("solution"):
+        return f"the answer cell, line {line}"
+    first = cell.source.strip().partition("\n")[0]
+    return f"the cell that begins with `{first}`, line {line}"
 
 
 def printed(cell: NotebookNode) -> str:
