@@ -23,6 +23,7 @@ PUZZLES = (
     "judging",
     "puzzle",
     "recorders",
+    "turns",
 )
 """Of the puzzles: what launches and plays answers; what these import at their top comes along."""
 

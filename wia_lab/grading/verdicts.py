@@ -220,7 +220,8 @@ def fingerprint(puzzle: AnyPuzzle) -> str:
     digest = hashlib.sha256()
     folder = Path(inspect.getsourcefile(type(puzzle)) or "").parent
     stem = puzzle.id.replace("-", "_")
-    files = sorted({*folder.glob(f"{stem}*.py"), *folder.glob("*judg*.py"), folder / "execute.py"})
+    names = (f"{stem}*.py", "*judg*.py", "*playing.py", "execute.py", "turns.py")
+    files = sorted({path for name in names for path in folder.glob(name)})
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -25,7 +25,7 @@ TRACE_KEEP = 24 << 20  # bytes kept at most there
 
 
 def cases(rng: np.random.Generator) -> list[HostCase]:
-    """Directed scripts, random ones, threads, and a recorded trace, measured."""
+    """Directed scripts, random ones, two calls at once, threads, and a recorded trace, measured."""
     return [
         _case("a block freed and asked for again", (_a(1000), _f(0), _a(600), _f(1), _a(2000))),
         _case(
@@ -70,6 +70,7 @@ def cases(rng: np.random.Generator) -> list[HostCase]:
             (_a(0), _a(-5), _a(300), ("free-at", 7), _f(2), _f(2), _a(300)),
         ),
         *(_random(rng, number) for number in range(3)),
+        _interrupted(),
         HostCase(
             "four threads at once",
             _thread_steps(rng),
@@ -109,6 +110,29 @@ def _random(rng: np.random.Generator, number: int) -> HostCase:
             allocations += 1
     options = {"keep": KEEP, "heap": 1 << 20}
     return HostCase(f"random requests, script {number + 1}", tuple(steps), options)
+
+
+def _interrupted() -> HostCase:
+    """Two calls at once. A request is served from what is kept, or goes to the heap, or empties it.
+
+    Of five blocks V and X are kept. X lies before the free end of the heap, and V before it: 8,000
+    B go there once both are given back. To free Z makes too much kept, whatever else is.
+    """
+    hit, miss, full = ("alloc", 1000), ("alloc", 300), ("alloc", 8000)
+    small, middle, large = ("free", "Y"), ("free", "W"), ("free", "Z")
+    pairs = [
+        *((hit, hit), (hit, small), (hit, large), (miss, miss), (miss, hit), (full, small)),
+        *((small, small), (small, hit), (small, middle), (small, large), (small, full)),
+        *((large, hit), (large, small), (large, middle), (large, miss), (full, large)),
+    ]
+    options = {
+        "interrupted": True,
+        "keep": KEEP,
+        "heap": 16384,
+        "past": (("Y", 1000), ("Z", 4000), ("W", 2000), ("V", 500), ("X", 1000)),
+        "kept": ("V", "X"),
+    }
+    return HostCase("one call while another is under way", tuple(pairs), options)
 
 
 def _thread_steps(rng: np.random.Generator) -> tuple[Step, ...]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostRun, Reply
 
 SMALLEST = 256  # bytes of the smallest class
+ADVICE = "Everything that reads or changes the pool's books belongs under its lock."
 
 Wrong = Diagnosis | None
 
@@ -70,6 +71,8 @@ def diagnose(run: HostRun) -> Wrong:
         return _threads(run)
     if first.error is not None:
         return _crash(run, "making the pool", first)
+    if "interrupted" in run.case.options:
+        return _interrupted(run)
     model = _Model(run.case.options["keep"], run.case.options["heap"])
     offsets: list[Any] = []
     for number, (step, reply) in enumerate(zip(run.case.steps, run.replies[1:], strict=False)):
@@ -260,17 +263,77 @@ def _counters(run: HostRun, model: _Model, step: Any, counts: tuple[Any, ...]) -
     return None
 
 
+def _interrupted(run: HostRun) -> Wrong:
+    """What must hold after two calls at once, wherever the first was stopped for the second."""
+    for calls, outcomes in zip(run.case.steps, run.facts["steps"], strict=True):
+        if not outcomes:
+            raise ValueError(f"nothing was tried of {calls}")
+        for outcome in outcomes:
+            wrong = _at_once(run, calls, outcome)
+            if wrong is not None:
+                first, second = (_named(run, call) for call in calls)
+                second = "the same" if calls[0] == calls[1] else second
+                locked = ", with a lock taken," if outcome["held"] else ""
+                text = f"One thread was in {first} on line {outcome['line']}{locked} when another "
+                text += f"did {second}: {wrong}.\n{ADVICE}"
+                return _say(run, "race", text, "no-lock", outcome["line"])
+    return None
+
+
+def _at_once(run: HostRun, calls: Any, outcome: Any) -> str | None:
+    """Say what cannot be after two calls, whichever came first."""
+    options = run.case.options
+    errors = [reply.error for reply in outcome["replies"]]
+    is_same = calls[0] == calls[1] and calls[0][0] == "free"
+    if is_same and sorted(map(str, errors)) != ["None", "ValueError"]:
+        return "one of the two must free it, and the other get a ValueError"
+    gone = {each for verb, each in calls if verb == "free"} | set(options["kept"])
+    live = [size_class(size) for name, size in options["past"] if name not in gone]
+    held = dict(outcome["heap"])
+    given: list[int] = []
+    for call, reply in zip(calls, outcome["replies"], strict=True):
+        if reply.error is not None and not is_same:
+            return f"{_named(run, call)} raised {reply.error}: {reply.text}"
+        if call[0] == "alloc":
+            live.append(size_class(call[1]))
+            given.append(reply.value)
+            if held.get(reply.value) != live[-1]:
+                return (
+                    f"{_named(run, call)} returned {reply.value!r}, which is no block of that class"
+                )
+    if len(set(given)) < len(given):
+        return f"both got the block at {given[0]:,}"
+    asked = len(options["past"]) + len(given)
+    kept = sum(held.values()) - sum(live)
+    expected = (asked - outcome["went"], outcome["went"], sum(live), kept)
+    for name, got, want in zip(COUNTERS, outcome["counts"], expected, strict=True):
+        if got != want:
+            shown = f"{got:,}" if isinstance(got, int) else repr(got)
+            return f"{name} is {shown} then, and must be {want:,}"
+    if kept > options["keep"]:
+        return f"{kept:,} B are kept then, and keep is {options['keep']:,} B"
+    if outcome["after"].error is not None or outcome["after"].value != ((0, options["heap"]),):
+        return "when all is freed then, a block is lost, or kept twice"
+    return None
+
+
+def _named(run: HostRun, call: Any) -> str:
+    verb, argument = call
+    if verb == "alloc":
+        return f"alloc({argument:,})"
+    return f"free of a block of {dict(run.case.options['past'])[argument]:,} B"
+
+
 def _threads(run: HostRun) -> Wrong:
     """What must hold after threads have come and gone."""
-    advice = "Everything that reads or changes the pool's books belongs under its lock."
     if run.facts["clashes"]:
         offset, one, other = run.facts["clashes"][0]
         text = f"The block at {offset:,} was live in thread {one} and in thread {other} at once."
-        return _say(run, "race", f"{text}\n{advice}", "no-lock")
+        return _say(run, "race", f"{text}\n{ADVICE}", "no-lock")
     for reply in run.replies:
         if reply.error is not None:
             text = f"A thread got {reply.error}: {reply.text}."
-            return _say(run, "race", f"{text}\n{advice}", "no-lock")
+            return _say(run, "race", f"{text}\n{ADVICE}", "no-lock")
     asked = len(run.case.steps) * run.case.options["threads"]
     went = sum(verb == "alloc" for verb, _, _ in run.facts["heap"])
     held = sum(size if verb == "alloc" else -size for verb, _, size in run.facts["heap"])
@@ -278,12 +341,12 @@ def _threads(run: HostRun) -> Wrong:
     for name, got, want in zip(COUNTERS, run.facts["counts"], expected, strict=True):
         if got != want:
             text = f"After {asked:,} requests in threads {name} is {got!r}, and must be {want:,}."
-            return _say(run, "race", f"{text}\n{advice}", "no-lock")
+            return _say(run, "race", f"{text}\n{ADVICE}", "no-lock")
     return None
 
 
-def _say(run: HostRun, kind: str, text: str, cause: str) -> Diagnosis:
-    return Diagnosis(kind, f"Script: {run.case.name}.\n{text}", cause=cause)
+def _say(run: HostRun, kind: str, text: str, cause: str, line: int | None = None) -> Diagnosis:
+    return Diagnosis(kind, f"Script: {run.case.name}.\n{text}", line, cause)
 
 
 def _crash(run: HostRun, what: str, reply: Reply) -> Diagnosis:

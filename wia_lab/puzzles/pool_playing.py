@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import random
-import sys
 import threading
 import time
-from types import FrameType
+from functools import partial
 from typing import Any
 
 from wia_lab.errors import AllocatorError
 from wia_lab.memory import Heap
-from wia_lab.puzzles.host_judge import call
+from wia_lab.puzzles.host_judge import UNENDING, call
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
+from wia_lab.puzzles.turns import DeadlockError, Idleness, Step, TooLongError, Turns
 
-PATIENCE = 8.0  # seconds for a script; a lock taken twice blocks for ever
-HANDOVER = 0.12  # share of the bytecodes after which another thread runs
+PATIENCE = 5.0  # seconds in which nothing happens before a script counts as blocked
+LONGEST = 60.0  # seconds of a script, whatever happens
+HANDOVER = 0.05  # share of the bytecodes after which another thread runs
+MOST_STUCK = 2  # times that something unwatched may block before no more places are tried
+MOST_OUTCOMES = 8  # that differ, of one pair of calls
+Request = tuple[str, Any]
+"""A call: "alloc" with its bytes, or "free" with the name of a block."""
+
 COUNTERS = ("hits", "misses", "live_bytes", "kept_bytes")
 
 
@@ -95,25 +102,48 @@ class ScriptedStream:
 
 
 def play(answer: type, case: HostCase) -> HostRun:
-    """Play a script in a thread of its own, so that a lock taken twice does not stop the judge."""
+    """Play a script in a thread of its own, so that nothing which blocks stops the judge."""
     result: list[HostRun] = []
-    work = _play_threads if "threads" in case.options else _play_alone
-    worker = threading.Thread(target=lambda: result.append(work(answer, case)), daemon=True)
-    worker.start()
-    worker.join(PATIENCE)
-    if not result:
-        return HostRun(case, (Reply(error="Deadlock"),))
-    return result[0]
+    code = inspect.unwrap(answer.alloc).__code__  # type: ignore[attr-defined]
+    turns = Turns(code.co_filename)
+    work = _play_alone
+    if "threads" in case.options:
+        work = _play_threads
+    elif "interrupted" in case.options:
+        work = _play_interrupted
+
+    def worker() -> None:
+        try:
+            result.append(work(answer, case, turns))
+        except DeadlockError:
+            result.append(HostRun(case, (Reply(error="Deadlock"),)))
+        except TooLongError:
+            result.append(HostRun(case, (Reply(error=UNENDING),)))
+        except Exception as error:
+            reply = Reply(error=type(error).__name__, text=str(error))
+            result.append(HostRun(case, (reply,)))
+
+    thread = threading.Thread(target=worker, daemon=True)
+    thread.start()
+    until = time.monotonic() + LONGEST
+    while thread.is_alive() and time.monotonic() < until:
+        idleness = Idleness()
+        thread.join(PATIENCE)
+        if thread.is_alive() and idleness.is_idle():
+            break
+    turns.close()
+    return result[0] if result else HostRun(case, (Reply(error="Deadlock"),))
 
 
-def _play_alone(answer: type, case: HostCase) -> HostRun:
-    file = answer.alloc.__code__.co_filename  # type: ignore[attr-defined]
+def _play_alone(answer: type, case: HostCase, turns: Turns) -> HostRun:
+    file = turns.file
     plain = "plain" in case.options
     heap = (PlainHeap if plain else ScriptedHeap)(case.options["heap"])
     made = call(answer, heap, case.options["keep"], file=file)
     if made.error is not None:
         return HostRun(case, (made,))
     pool, streams = made.value, [ScriptedStream(n) for n in range(3)]
+    turns.watch(pool)
     replies, logs, counts = [Reply()], [], []
     offsets: list[Any] = []
     run = _direct if plain else call
@@ -134,7 +164,7 @@ def _play_alone(answer: type, case: HostCase) -> HostRun:
             reply = run(pool.free, offsets[argument], stream, file=file)
         replies.append(reply)
         logs.append(heap.log[before:])
-        counts.append(tuple(getattr(pool, name, None) for name in COUNTERS))
+        counts.append(_counts(pool))
         if reply.error not in {None, "MemoryError", "OutOfMemoryError", "ValueError"}:
             break
     return HostRun(case, tuple(replies), {"heap": logs, "counts": counts})
@@ -149,82 +179,138 @@ def _direct(function: Any, *args: Any, file: str) -> Reply:
         return Reply(error=type(error).__name__, text=str(error))
 
 
-def _play_threads(answer: type, case: HostCase) -> HostRun:
-    """Let threads allocate and free at once; after some bytecodes each hands over to another."""
-    file = answer.alloc.__code__.co_filename  # type: ignore[attr-defined]
+def _counts(pool: Any) -> tuple[Any, ...]:
+    return tuple(getattr(pool, name, None) for name in COUNTERS)
+
+
+def _raise_first(errors: list[BaseException | None]) -> None:
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _play_threads(answer: type, case: HostCase, turns: Turns) -> HostRun:
+    """Let threads allocate and free at once; now and then one hands over to another."""
     heap = ScriptedHeap(case.options["heap"])
-    guard = threading.Lock()  # the heap is slow, but safe: only the pool is judged
-    alloc, free = heap.alloc, heap.free
-    heap.alloc = lambda size: _guarded(guard, alloc, size)  # type: ignore[method-assign]
-    heap.free = lambda offset: _guarded(guard, free, offset)  # type: ignore[method-assign]
     pool = answer(heap, case.options["keep"])
+    turns.watch(pool)
     owners: dict[int, int] = {}
     clashes: list[tuple[int, int, int]] = []
     replies: list[Reply] = [Reply()] * case.options["threads"]
+    lot = random.Random(case.options["seed"])  # noqa: S311  a schedule, no secret
+
+    def choose(step: Step) -> int:
+        return lot.randrange(len(replies)) if lot.random() < HANDOVER else step.thread
+
+    def steps(number: int) -> None:
+        held: list[int] = []
+        for _, size, _ in case.steps:
+            offset = pool.alloc(size)
+            if (other := owners.get(offset)) is not None:
+                clashes.append((offset, other, number))
+            owners[offset] = number
+            held.append(offset)
+            if len(held) > 2:
+                owners.pop(held[0], None)
+                pool.free(held.pop(0))
+        for offset in held:
+            owners.pop(offset, None)
+            pool.free(offset)
 
     def work(number: int) -> None:
-        shuffle = _Shuffle(file, case.options["seed"] + number)
+        replies[number] = _direct(steps, number, file=turns.file)
 
-        def steps() -> None:
-            held: list[int] = []
-            for _, size, _ in case.steps:
-                offset = pool.alloc(size)
-                if (other := owners.get(offset)) is not None:
-                    clashes.append((offset, other, number))
-                owners[offset] = number
-                held.append(offset)
-                if len(held) > 2:
-                    owners.pop(held[0], None)
-                    pool.free(held.pop(0))
-            for offset in held:
-                owners.pop(offset, None)
-                pool.free(offset)
-
-        sys.settrace(shuffle.enter)
-        try:
-            replies[number] = _direct(steps, file=file)
-        finally:
-            sys.settrace(None)
-
-    threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(len(replies))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    if any(thread.is_alive() for thread in threads):
-        return HostRun(case, (Reply(error="Deadlock"),))
-    counts = tuple(getattr(pool, name, None) for name in COUNTERS)
-    facts = {"counts": counts, "clashes": clashes, "heap": list(heap.log)}
+    _raise_first(turns.run([partial(work, n) for n in range(len(replies))], choose))
+    facts = {"counts": _counts(pool), "clashes": clashes, "heap": list(heap.log)}
     return HostRun(case, tuple(replies), facts)
 
 
-def _guarded(lock: Any, function: Any, argument: int) -> Any:
-    """Call the heap as a slow thing that lets others run meanwhile."""
-    time.sleep(1e-5)
-    with lock:
-        return function(argument)
+def _play_interrupted(answer: type, case: HostCase, turns: Turns) -> HostRun:
+    """Stop one call before each of its bytecodes, and have another call done there."""
+    found: list[list[dict[str, Any]]] = []
+    for first, second in case.steps:
+        trial = _Trial(answer, case.options, turns, first, second)
+        outcomes = [trial.run(None)]
+        for place in trial.places():
+            if turns.stuck > MOST_STUCK or len(outcomes) == MOST_OUTCOMES:
+                break
+            outcome = trial.run(place)
+            if not any(_is_alike(outcome, other) for other in outcomes):
+                outcomes.append(outcome)
+        found.append(outcomes)
+    return HostRun(case, (Reply(),) * (1 + len(case.steps)), {"steps": found})
 
 
-class _Shuffle:
-    """Hands over to another thread between two bytecodes of the learner's, now and then.
+def _is_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two outcomes differ at most in where the first call was stopped."""
+    return all(one[key] == other[key] for key in one if key not in {"line", "held"})
 
-    CPython switches threads at few places only, so a counter changed without the lock is nearly
-    always right by luck. This takes the luck away.
-    """
 
-    def __init__(self, file: str, seed: int) -> None:
-        self.file = file
-        self.random = random.Random(seed)  # noqa: S311  a schedule, no secret
+class _Trial:
+    """Two calls at once, again and again, each time on a fresh pool with the same past."""
 
-    def enter(self, frame: FrameType, event: str, arg: Any) -> Any:
-        del event, arg
-        if frame.f_code.co_filename != self.file:
-            return None
-        frame.f_trace_opcodes = True
-        return self.step
+    def __init__(
+        self, answer: type, options: Any, turns: Turns, first: Request, second: Request
+    ) -> None:
+        self.answer, self.options, self.turns = answer, options, turns
+        self.calls = (first, second)
+        self.sections: dict[tuple[int, int], list[int]] = {}
 
-    def step(self, frame: FrameType, event: str, arg: Any) -> Any:
-        del frame, arg
-        if event == "opcode" and self.random.random() < HANDOVER:
-            time.sleep(1e-6)
-        return self.step
+    def places(self) -> list[int]:
+        """The bytecodes to stop at: all where no lock is held, a few of each piece where one is.
+
+        While a lock is held the other call has to wait: whether it does needs no more.
+        """
+        found: list[int] = []
+        for (held, _), steps in self.sections.items():
+            found += steps if not held else {steps[0], steps[len(steps) // 2], steps[-1]}
+        return sorted(found)
+
+    def run(self, place: int | None) -> dict[str, Any]:
+        """Stop the first call before its bytecode number `place`; None: let it end first."""
+        heap = ScriptedHeap(self.options["heap"])
+        pool = self.answer(heap, self.options["keep"])
+        self.turns.watch(pool)
+        blocks = {name: pool.alloc(size) for name, size in self.options["past"]}
+        for name in self.options["kept"]:
+            pool.free(blocks[name])
+        replies = [Reply(), Reply()]
+        stops: list[Step] = []
+
+        def work(number: int) -> None:
+            verb, argument = self.calls[number]
+            given = blocks[argument] if verb == "free" else argument
+            function = pool.free if verb == "free" else pool.alloc
+            replies[number] = _direct(function, given, file=self.turns.file)
+
+        def choose(step: Step) -> int:
+            if step.thread == 0 and place is None:
+                self.sections.setdefault((step.held, step.section), []).append(step.number)
+            if step.thread == 0 and step.number == place:
+                stops.append(step)
+                return 1
+            return step.thread
+
+        _raise_first(self.turns.run([partial(work, 0), partial(work, 1)], choose))
+        return {
+            "line": stops[0].line if stops else None,
+            "held": stops[0].held if stops else 0,
+            "replies": tuple(replies),
+            "counts": _counts(pool),
+            "went": sum(verb == "alloc" for verb, _, _ in heap.log),
+            "heap": tuple(heap.blocks()),
+            "after": self._emptied(pool, heap, blocks, replies),
+        }
+
+    def _emptied(self, pool: Any, heap: ScriptedHeap, blocks: Any, replies: list[Reply]) -> Reply:
+        """Free all and ask for the whole heap: nothing may be lost, and nothing kept twice."""
+        gone = {each for verb, each in self.calls if verb == "free"} | set(self.options["kept"])
+        live = [offset for name, offset in blocks.items() if name not in gone]
+        for (verb, _), reply in zip(self.calls, replies, strict=True):
+            live += [reply.value] if verb == "alloc" and reply.error is None else []
+        for offset in live:
+            reply = _direct(pool.free, offset, file=self.turns.file)
+            if reply.error is not None:
+                return reply
+        reply = _direct(pool.alloc, self.options["heap"], file=self.turns.file)
+        return reply if reply.error is not None else Reply(tuple(heap.blocks()))

@@ -1,4 +1,4 @@
-"""MUST GET: race, cause no-lock. Counts after the lock is released, as the source does."""
+"""MUST GET: race, line 37, cause no-lock. Counts after the lock is released, as the source does."""
 
 
 import threading
