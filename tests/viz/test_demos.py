@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import linecache
 import re
+import sys
 import threading
 import tracemalloc
 
@@ -62,7 +64,7 @@ BAD = {
     "no Python": ("def read(:", "line 1: this is not Python yet"),
     "no kernel": ("x = 1", "no kernel is defined here"),
     "fails": ("1 / 0", "ZeroDivisionError: division by zero"),
-    "unknown name": ("@cuda.jit\ndef k(o, a, s, t):\n    o[0] = foo", "name 'foo' is not defined"),
+    "unknown name": ("@cuda.jit\ndef k(o, a, s, t):\n    o[0] = foo", "foo is not defined"),
     "race": ("@cuda.jit\ndef k(o, a, s, t):\n    o[0] = cuda.grid(1)", "race: line 3"),
     "off its array": (
         "@cuda.jit\ndef k(o, a, s, t):\n    o[cuda.grid(1) + 9] = 1",
@@ -143,6 +145,65 @@ def test_a_loop_without_end_is_stopped(monkeypatch):
     demo = demos.WarpExplorer()
     demo.editor.value = "@cuda.jit\ndef k(o, a, s, t):\n    while True:\n        s += 1"
     assert "still runs after 0.2 s" in str(demo.shown)
+
+
+SCHEDULE = "def schedule(gpu, batches, streams):\n    "
+FIRST_FIT = "def first_fit():\n    "
+
+
+@pytest.mark.parametrize(
+    ("demo", "text", "line"),
+    [
+        (demos.WarpExplorer, "while True: pass", 1),
+        (demos.WarpExplorer, "x = 0\nwhile x < 1:\n    x -= 1", "[23]"),
+        (demos.TileStepper, "for _ in iter(int, 1): 0", 1),
+        (demos.BankExplorer, "any(False for _ in iter(int, 1))", 1),
+        (
+            demos.WarpDebugger,
+            "while 1:\n    try:\n        x\n    except Exception: 0",
+            "[134]",
+        ),
+        (demos.StreamTimeline, SCHEDULE + "while True: gpu", 2),
+        (demos.HeapStepper, FIRST_FIT + "while True: memory", 2),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_an_endless_text_is_stopped(demo, text, line, monkeypatch):
+    """Python above the kernel, a schedule and an allocator have the same patience as a kernel."""
+    monkeypatch.setattr(source, "PATIENCE", 0.2)
+    shown = demo()
+    before = sys.gettrace()
+    shown.editor.value = text
+    assert re.search(f"line {line}: the text still runs after 0.2 s: look for", str(shown.shown))
+    assert sys.gettrace() is before
+    shown.reset.click()
+    assert "no picture" not in str(shown.shown)
+
+
+@pytest.mark.parametrize("caught", ["", " BaseException", " (OSError, BaseException)"])
+def test_what_would_catch_the_stop_is_refused(caught):
+    """An except that catches all is told before the text is run."""
+    demo = demos.WarpExplorer()
+    demo.editor.value = f"while True:\n    try:\n        pass\n    except{caught}:\n        pass"
+    assert "line 4: an except without a class" in str(demo.shown)
+
+
+def test_exit_in_a_text_ends_nothing():
+    """`exit()` is a diagnosis, not the kernel's end."""
+    demo = demos.WarpExplorer()
+    demo.editor.value = "exit()"
+    assert "SystemExit" in str(demo.shown)
+
+
+def test_two_demos_keep_their_own_lines():
+    """A kernel's lines are those of its demo's text, whatever another demo ran since."""
+    first, second = demos.WarpExplorer(), demos.WarpExplorer()
+    text = first.source.replace("a[i * stride + offset]", "a[i * stride + offset + 99999]")
+    second.editor.value = "\n\n" + second.source
+    first.editor.value = text
+    assert first.file != second.file
+    lines = [linecache.getline(each.file, 4).strip() for each in (first, second)]
+    assert lines == ["out[i] = a[i * stride + offset + 99999]", "def read(out, a, stride, offset):"]
 
 
 def test_debugger_of_a_report():

@@ -20,7 +20,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from wia_lab.errors import WiaLabError
-from wia_lab.viz.demos.source import Refused
+from wia_lab.viz.demos.source import Refused, live_file
 from wia_lab.viz.picture import Picture
 from wia_lab.viz.svg import STYLE
 
@@ -59,6 +59,8 @@ class Demo(widgets.VBox):  # type: ignore[misc]
         By name; `picture` gets their values by these names.
     shown : Picture
         What the page shows, or would show had the class voted.
+    file : str
+        Under which name the lines of the kernel's text are known.
     """
 
     title = ""
@@ -72,7 +74,7 @@ class Demo(widgets.VBox):  # type: ignore[misc]
         kernel: str | None = None,
         placed: dict[str, Any] | None = None,
     ) -> None:
-        self.controls = controls
+        self.controls, self.file = controls, live_file()
         shown = {**controls, **(placed or {})}  # what stands on the page for a control
         self.predict = widgets.Checkbox(False, description="predict first", indent=False)
         self.in_words = widgets.Checkbox(False, description="in words", indent=False)

@@ -94,7 +94,7 @@ class TileStepper(Demo):
         block = min(values["block"], tiles * tiles - 1)
         key = (self.source, tiles, block)
         if self._known[0] != key:
-            kernel = compiled(self.source, {"TILE": TILE})
+            kernel = compiled(self.source, self.file, {"TILE": TILE})
             report = simulated(kernel, (tiles, tiles), (TILE, TILE), *matrices(tiles * TILE))
             self._known = (key, phases(report, block=block))
         found = self._known[1]
@@ -121,7 +121,7 @@ class RooflineDemo(Demo):
     def picture(self, **values: Any) -> Picture:
         size, device = values["size"], values["device"]
         if self._known[0] != self.source:
-            self._known = (self.source, kernels(self.source, {"TILE": TILE}))
+            self._known = (self.source, kernels(self.source, self.file, {"TILE": TILE}))
         grid = (size // TILE, size // TILE)
         reports = {
             name: simulated(kernel, grid, (TILE, TILE), *matrices(size), device=device)
@@ -174,4 +174,4 @@ class WarpDebugger(Demo):
 
     def _simulated(self) -> Report:
         a, out = np.arange(1, 33), np.zeros(32, np.int64)
-        return simulated(compiled(self.source), 1, 32, out, a)
+        return simulated(compiled(self.source, self.file), 1, 32, out, a)

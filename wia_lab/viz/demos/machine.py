@@ -10,7 +10,7 @@ from wia_lab import memory
 from wia_lab.memory.trace import RECORDED, load_trace
 from wia_lab.timeline import Buffer, Event, Timeline, Work, virtual_machine
 from wia_lab.viz.demos.demo import WORDS, Demo, choice, slider, stepper
-from wia_lab.viz.demos.source import Refused, executed
+from wia_lab.viz.demos.source import Refused, bounded, executed
 from wia_lab.viz.engines import stream_timeline
 from wia_lab.viz.heaps import heap_history, heap_map
 from wia_lab.viz.links import topology
@@ -113,12 +113,15 @@ class StreamTimeline(Demo):
         super().__init__(controls, SCHEDULE)
 
     def picture(self, **values: Any) -> Picture:
-        made = executed(self.source)
+        made = executed(self.source, self.file)
         if not callable(made.get("schedule")):
             raise Refused("no function schedule(gpu, batches, streams) is defined here")
         gpu = ScheduledGPU(values["chunk"] * MIB, values["streams"])
         try:
-            made["schedule"](gpu, values["batches"], values["streams"])
+            with bounded(self.file):
+                made["schedule"](gpu, values["batches"], values["streams"])
+        except Refused:
+            raise
         except Exception as error:
             raise Refused(f"schedule: {type(error).__name__}: {error}") from error
         gpu.timeline.synchronize()
@@ -152,7 +155,7 @@ class HeapStepper(Demo):
         return heap_map(history, event=values["event"])
 
     def _history(self, trace: str, name: str) -> Any:
-        made = executed(self.source, {"memory": memory})
+        made = executed(self.source, self.file, {"memory": memory})
         names = [each for each, value in made.items() if callable(value)]
         control = self.controls["allocator"]
         if list(control.options) != names and names:
@@ -161,7 +164,10 @@ class HeapStepper(Demo):
         if name not in made:
             raise Refused("no function that returns an allocator is defined here")
         try:
-            return heap_history(load_trace(trace), made[name]())
+            with bounded(self.file):
+                return heap_history(load_trace(trace), made[name]())
+        except Refused:
+            raise
         except Exception as error:
             raise Refused(f"{name}: {type(error).__name__}: {error}") from error
 

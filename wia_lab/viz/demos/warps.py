@@ -60,7 +60,7 @@ class WarpExplorer(Demo):
         size, stride, offset = values["size"], values["stride"], values["offset"]
         a = np.zeros(31 * MOST_STRIDE + 32, ELEMENTS[size])
         out = np.zeros(32, ELEMENTS[size])
-        report = simulated(compiled(self.source), 1, 32, out, a, stride, offset)
+        report = simulated(compiled(self.source, self.file), 1, 32, out, a, stride, offset)
         return sectors(report, array=values["show"])
 
 
@@ -83,6 +83,6 @@ class BankExplorer(Demo):
     def picture(self, **values: Any) -> Picture:
         stride, padding = values["stride"], values["padding"]
         element = np.dtype(ELEMENTS[values["width"]]).type
-        kernel = compiled(self.source, {"CELLS": CELLS, "ELEMENT": element})
+        kernel = compiled(self.source, self.file, {"CELLS": CELLS, "ELEMENT": element})
         report = simulated(kernel, 1, 32, np.zeros(32, element), stride, padding)
         return banks(report, kind="load")
