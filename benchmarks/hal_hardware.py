@@ -208,9 +208,8 @@ def main() -> None:
     if len(sys.argv) > 1:
         with Path(sys.argv[1]).open("w", encoding="utf-8", newline="") as file:
             today = dt.datetime.now(tz=dt.UTC).date()
-            file.write(
-                f"# {today}, {len(machine)} x {machine[0].info.name}, {' '.join(sys.argv)}\n"
-            )
+            part = f"{len(machine)} x {machine[0].info.name}, {driver_version()}"
+            file.write(f"# {today}, {part}, python {' '.join(sys.argv)}\n")
             writer = csv.DictWriter(file, ["what", "value", "unit"])
             writer.writeheader()
             writer.writerows(rows)
