@@ -1,4 +1,4 @@
-"""What the HAL adds on real devices: to launches, to pinned copies, and to copies between devices.
+"""What the HAL adds on real devices, and what its ways of moving data bring there.
 
     python3 benchmarks/hal_hardware.py [FILE.csv]
 
@@ -121,6 +121,78 @@ def host_copies(context: wia.Context) -> list[dict[str, Any]]:
 
 
 @cuda.jit
+def added(data):  # noqa: ANN001, ANN201 - as above
+    """Each thread adds 1 to every so many elements."""
+    for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
+        data[i] += np.float32(1)
+
+
+def unified_memory(context: wia.Context) -> list[dict[str, Any]]:
+    """GB/s at which a kernel uses unified memory that the host has written, all of it each time."""
+    tensor = wia.zeros(context, COPIED // 4, memory=wia.MemoryKind.UNIFIED)
+    data, stream = tensor.buffer, context.create_stream()
+    context.synchronize()
+    kernel, config = wia.compile_kernel(added), wia.LaunchConfig(132 * 8, 256)
+
+    def used(*, prefetched: bool) -> float:
+        data.host(np.float32, "write")[:] = 1
+        start = time.perf_counter()
+        if prefetched:
+            stream.prefetch(data)
+        wia.launch_kernel_async(kernel, config, tensor, stream=stream)
+        stream.synchronize()
+        return time.perf_counter() - start
+
+    faults_s, prefetched_s = least(lambda: used(prefetched=False), lambda: used(prefetched=True))
+    return [
+        row("unified memory, moved by faults", COPIED / faults_s / 1e9, "GB/s"),
+        row("unified memory, prefetched", COPIED / prefetched_s / 1e9, "GB/s"),
+        row("unified memory, prefetched over faults", faults_s / prefetched_s, "ratio"),
+    ]
+
+
+@cuda.jit
+def worked(data, rounds):  # noqa: ANN001, ANN201 - as above
+    """Some arithmetic on each element."""
+    for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
+        value = data[i]
+        for _ in range(rounds):
+            value = value * np.float32(0.5) + np.float32(1)
+        data[i] = value
+
+
+def batches(context: wia.Context) -> list[dict[str, Any]]:
+    """Milliseconds of 12 batches from the host and back, in turn on one, two and three streams."""
+    count, nbytes, rounds = 12, 1 << 25, 1800
+    ends = [context.allocate(count * nbytes, wia.MemoryKind.PINNED) for _ in range(2)]
+    ends[0].host()[:] = 0
+    kernel, config = wia.compile_kernel(worked), wia.LaunchConfig(132 * 8, 256)
+    streams = [context.create_stream() for _ in range(3)]
+    room = [wia.empty(context, nbytes // 4) for _ in range(3)]
+    context.synchronize()
+    parts = [slice(i * nbytes, (i + 1) * nbytes) for i in range(count)]
+
+    def on(used: int) -> Callable[[], float]:
+        def once() -> float:
+            start = time.perf_counter()
+            for number, part in enumerate(parts):
+                stream, tensor = streams[number % used], room[number % used]
+                stream.copy(tensor.buffer, ends[0][part])
+                wia.launch_kernel_async(kernel, config, tensor, rounds, stream=stream)
+                stream.copy(ends[1][part], tensor.buffer)
+            context.synchronize()
+            return time.perf_counter() - start
+
+        return once
+
+    taken = least(*(on(used) for used in (1, 2, 3)))
+    return [
+        row(f"batches, streams: {used}", each * 1e3, "ms")
+        for used, each in zip((1, 2, 3), taken, strict=True)
+    ]
+
+
+@cuda.jit
 def copied(out, data):  # noqa: ANN001, ANN201 - as above
     """Each thread copies every so many bytes."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
@@ -203,6 +275,7 @@ def main() -> None:
     machine = wia.open_machine("hardware")
     with wia.Context(machine[0]) as context:
         rows = [*launches(context), *host_copies(context)]
+        rows += [*unified_memory(context), *batches(context)]
     if len(machine) > 1:
         rows += peer_copies(machine)
     if len(sys.argv) > 1:

@@ -88,6 +88,10 @@ FAR, NEAR, NEAREST = (RATE["hierarchy", f"{level}, latency"] for level in ("HBM"
 WIDE = RATE["hierarchy", "HBM, bandwidth"]
 HOST = RATE["hierarchy", "pinned host, bandwidth"]
 
+PAGEABLE = OVER["pageable copy to the device, HAL",]
+FAULTS, PREFETCHED = (OVER[f"unified memory, {way}",] for way in ("moved by faults", "prefetched"))
+BATCHES = [OVER[f"batches, streams: {used}",] for used in (1, 2, 3)]
+
 EXPECTED = [  # what measures, and each text that must stand in what it says
     (
         evidence.tiles,
@@ -98,11 +102,15 @@ EXPECTED = [  # what measures, and each text that must stand in what it says
     (evidence.full_control, f"reaches {TILED / BESIDE['matmul', 'naive']:.2f} of cuBLAS"),
     (
         evidence.pinned,
-        "not measured",
+        f"{OVER['pinned copy to the device, HAL',] / PAGEABLE:.1f} times: ",
+        f"pageable {PAGEABLE:.1f};",
         f"{OVER['pinned copy to the device, HAL',]:.1f} GB/s to the device",
         f"{OVER['pinned copy to the host, HAL',]:.1f} back",
     ),
     (evidence.constant_time, f"{POOL[0]:.2f}, {POOL[1]:.2f}, {POOL[2]:.2f} µs"),
+    (evidence.hints, f"{PREFETCHED:.1f} GB/s prefetched", f"{PREFETCHED / FAULTS:.1f} times"),
+    (evidence.batches, *(f"{took:.1f}" for took in BATCHES), "on one stream", "on three"),
+    (evidence.in_place, f"{OVER['peer memory read in place, over a copy',]:.2f} of a copy's"),
     (evidence.peers, f"{LINK:.0f} GB/s", f"host, {DETOUR:.0f}: {LINK / DETOUR:.1f} times"),
     (
         evidence.coalescing,
@@ -118,7 +126,11 @@ EXPECTED = [  # what measures, and each text that must stand in what it says
         f"{counted('transpose-tile-32', SHARED) / counted('transpose-tile-33', SHARED):.0f} times",
         speedup("transpose", "tile", "padded tile"),
     ),
-    (evidence.buffers, speedup("matmul", "register tile", "double-buffered")),
+    (
+        evidence.buffers,
+        f"{BATCHES[0]:.1f} ms on one stream",
+        speedup("matmul", "register tile", "double-buffered"),
+    ),
     (evidence.kinds, f"{WIDE:,.0f} GB/s, {WIDE / HOST:.0f} times", f"memory's {HOST:.0f}"),
     (
         evidence.pool,

@@ -47,11 +47,11 @@ class Claim:
 CLAIMS = (
     Claim("000 §4.1", "tiles in shared memory make a product fast", evidence.tiles, ("matmul",)),
     Claim("000 §4.2.2", "a slab allocates and frees in O(1)", evidence.nothing),
-    Claim("000 §4.3", "hints and prefetching make unified memory faster", evidence.nothing),
+    Claim("000 §4.3", "hints and prefetching make unified memory faster", evidence.hints),
     Claim("000 §4.4", "pinned copies are 3-5 times as fast as pageable ones", evidence.pinned),
     Claim("000 §4.5", "a pool allocates again in O(1)", evidence.constant_time),
     Claim("000 §4.8", "peer to peer 50-100 GB/s by NVLink, 10-15 by PCIe", evidence.peers),
-    Claim("000 §4.8", "a kernel computes on a peer's memory in place, uncopied", evidence.nothing),
+    Claim("000 §4.8", "a kernel computes on a peer's memory in place, uncopied", evidence.in_place),
     Claim(
         "000 §4.9", "coalesced access can be 32-128 times as fast", evidence.coalescing, ("copy",)
     ),
@@ -65,7 +65,7 @@ CLAIMS = (
         ("matmul",),
     ),
     Claim(
-        "001 §3.4", "batches in turn on three streams bring the most throughput", evidence.nothing
+        "001 §3.4", "batches in turn on three streams bring the most throughput", evidence.batches
     ),
     Claim("001 §3.5.1", "device memory has the highest bandwidth", evidence.kinds, ("hierarchy",)),
     Claim("001 §3.5.2", "a pool is 100 times as fast as malloc", evidence.pool),

@@ -75,19 +75,36 @@ def tiles() -> str:
 
 
 def buffers() -> str:
-    """A product with one buffer and with two."""
+    """Batches and a product, each with one buffer and with two."""
     return (
-        "batches from the host: not measured; tiles of a product, with their layout changed too: "
+        f"batches from the host: {batches()}; tiles of a product, with their layout changed too: "
         f"{faster('matmul', 'register tile', 'double-buffered')}"
     )
 
 
-def pinned() -> str:
-    """Copies of pinned memory."""
-    there, back = (overhead(f"pinned copy to the {end}, HAL") for end in ("device", "host"))
+def batches() -> str:
+    """Batches from the host and back, in turn on several streams."""
+    one, two, three = (overhead(f"batches, streams: {used}") for used in (1, 2, 3))
+    return f"{one:.1f} ms on one stream, {two:.1f} on two, {three:.1f} on three"
+
+
+def hints() -> str:
+    """A kernel over unified memory that the host has written."""
+    faults = overhead("unified memory, moved by faults")
+    prefetched = overhead("unified memory, prefetched")
     return (
-        f"ratio not measured, no table holds a pageable copy; pinned {there:.1f} GB/s to the "
-        f"device, {back:.1f} back"
+        f"a kernel after the host's writes: {prefetched:.1f} GB/s prefetched, {faults:.1f} by "
+        f"faults, {prefetched / faults:.1f} times"
+    )
+
+
+def pinned() -> str:
+    """Copies of pinned and of pageable memory."""
+    there, back = (overhead(f"pinned copy to the {end}, HAL") for end in ("device", "host"))
+    pageable = overhead("pageable copy to the device, HAL")
+    return (
+        f"{there / pageable:.1f} times: {there:.1f} GB/s to the device, pageable {pageable:.1f}; "
+        f"{back:.1f} back"
     )
 
 
@@ -120,6 +137,12 @@ def peers() -> str:
         f"copy with access {link:.0f} GB/s (NVLink 4), without, through the host, {detour:.0f}: "
         f"{link / detour:.1f} times"
     )
+
+
+def in_place() -> str:
+    """A kernel that reads a peer's memory."""
+    share = overhead("peer memory read in place, over a copy")
+    return f"read by a kernel over NVLink, at {share:.2f} of a copy's rate"
 
 
 def kinds() -> str:

@@ -85,7 +85,7 @@ def allocation(size: int, measure: str = "allocate+free", **where: str) -> float
 
 
 def overhead(what: str) -> float:
-    """A launch in µs or a copy in GB/s, by Numba, the driver or the HAL."""
+    """A launch in µs, batches in ms or a copy in GB/s, by Numba, the driver or the HAL."""
     return figure(OVERHEADS, "value", what=what)
 
 
