@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from wia_lab.puzzles import find, judge
@@ -46,6 +48,94 @@ def test_named(puzzle, answer, said):
     path = ROOT / "tests" / "mutants" / puzzle / "blind" / f"{answer}.py"
     found = judge(record, load_answer(path, record.function), on_hardware=False).diagnosis
     assert said in found.text
+
+
+def said_of(puzzle, answer):
+    """What a check says of an answer among the mutants."""
+    record = find(puzzle)
+    path = ROOT / "tests" / "mutants" / puzzle / f"{answer}.py"
+    return judge(record, load_answer(path, record.function), on_hardware=False).diagnosis.text
+
+
+class TestGroups:
+    """Puzzle 10: what a wait leaves in flight, and where a group is missing."""
+
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            (
+                "blind/no_group_in_last_turn",
+                "the wait on line 30 leaves the newest group in flight, and as no group was closed "
+                "since the wait before, that is still this one; close a group before every wait, "
+                "an empty one where nothing is copied",
+            ),
+            (
+                "last_tile_not_waited_for",
+                "or let this turn alone wait with cuda.cp_async_wait_group(0)",
+            ),
+            (
+                "next_not_committed",
+                "the newer copy on line 25 is in no group, so the wait on line 26 takes this one's "
+                "group for the newest",
+            ),
+            (
+                "committed_after_the_wait",
+                "the newer copy on line 25 gets its group only on line 27, so the wait on line 26",
+            ),
+            ("not_committed", "the copy is in no group, so the wait on line 25 cannot see it"),
+            (
+                "waits_for_all",
+                "When line 36 stores, nothing is on its way: the wait on line 27 has waited for "
+                "the copy on line 25 too, whose tile nobody has read yet.",
+            ),
+            (
+                "nothing_committed_but_first",
+                "the wait on line 26 has waited for the copy on line 25 too",
+            ),
+        ],
+    )
+    def test_said(self, answer, said):
+        """The message says which group or copy it is, on which line."""
+        assert said in said_of("pipeline", answer)
+
+    @pytest.mark.parametrize(
+        "answer", ["blind/no_group_in_last_turn", "waits_for_all", "nothing_committed_but_first"]
+    )
+    def test_no_circle(self, answer):
+        """Who is sent from one number to the other hears that the last turn differs."""
+        text = said_of("pipeline", answer)
+        assert "an empty one" in text
+        assert re.search(r"in the last turn alone|this turn alone", text)
+
+    @pytest.mark.parametrize("answer", ["reads_other_buffer", "blind/second_4"])
+    def test_wrong_buffer(self, answer):
+        """Where another buffer lies ready the wait is not blamed."""
+        text = said_of("pipeline", answer)
+        assert "has arrived in tiles[0] lies there unread" in text
+        assert "wait" not in text
+
+    @pytest.mark.parametrize(
+        "answer", ["next_into_same_buffer", "blind/two_ahead_too_early", "blind/second_3"]
+    )
+    def test_another_cause(self, answer):
+        """Where the copy itself is wrong no other number is asked for."""
+        assert "cp_async_wait_group" not in said_of("pipeline", answer)
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "answer"),
+    [
+        ("first-kernel", "guard_off_by_one"),
+        ("pipeline", "buffer_for_each_tile"),
+        ("reduction-softmax", "blind/cell_by_lane"),
+        ("conv-bn-relu-pool", "tile_small"),
+    ],
+)
+def test_no_guard_where_the_cause_is_known(puzzle, answer):
+    """An index that leaves its array is told to be guarded only where nothing else is known."""
+    text = said_of(puzzle, answer)
+    assert "Likely cause: " in text
+    assert "guard the access" not in text
 
 
 def test_a_gate_missed_from_below_says_how_to_reach_it():

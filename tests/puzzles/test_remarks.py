@@ -82,6 +82,14 @@ def bounded_by_a_number(out, a):
 
 
 @cuda.jit
+def one_side(out, a):
+    """Asks about the end that nobody leaves by."""
+    i = cuda.grid(1)
+    if 0 <= i:
+        out[i] = a[i]
+
+
+@cuda.jit
 def joined_by_or_to_go_on(out, a):
     """Goes on if either holds."""
     i = cuda.grid(1)
@@ -177,6 +185,12 @@ class TestConditions:
                 "guard-by-or",
                 "`if i < out.size or t < 32:`, is true where one part of it is, so one of them is "
                 "enough: all must hold, so `and`.",
+            ),
+            (
+                one_side,
+                "guard-of-one-side",
+                "`if 0 <= i:`, bounds `i`, the index, on one side only: `i < a.size` must hold "
+                "too.",
             ),
             (
                 another_length,

@@ -20,6 +20,7 @@ from wia_lab.puzzles.formulas.async_convolution import (
     rounding,
     terms,
 )
+from wia_lab.puzzles.gates import copied, fetched_alone, most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -154,6 +155,7 @@ PUZZLE = Puzzle(
             naive=lambda _: 0,
             at_least=lambda case: case.arguments["signal"].size,
             at_most=lambda case: 1.1 * _blocks(case) * (CONV_TILE_SIZE + 2 * HALO_SIZE),
+            where=copied("signal"),
             advice=(
                 "Bring each tile and its halo into shared memory once, with "
                 "cuda.copy_dram_to_sram_async: an assignment makes the thread wait for the load."
@@ -168,6 +170,7 @@ PUZZLE = Puzzle(
             measure=_hidden,
             naive=lambda _: 0,
             at_least=_blocks,
+            where=fetched_alone("taps"),
             advice=(
                 "Nothing is done while the copy is under way: fetch the taps after the copy is "
                 "issued and before it is waited for."
@@ -178,6 +181,7 @@ PUZZLE = Puzzle(
             measure=_exposed,
             naive=lambda case: _blocks(case) * WARPS * KERNEL_SIZE,
             at_most=lambda _: 0,
+            where=fetched_alone("taps"),
             advice=(
                 "Taps are fetched from global memory before the copy is issued or after it has "
                 "been waited for: fetch them once, in between, and read them from shared memory."
@@ -188,6 +192,7 @@ PUZZLE = Puzzle(
             measure=_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors", of="signal"),
             advice=(
                 "The signal is fetched more than once: copy each sample once, neighbouring threads "
                 "copying neighbouring samples, and then read them from the tile in shared memory."

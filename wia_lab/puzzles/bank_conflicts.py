@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.bank_conflicts import ROWS, SUSPECTS, TILE, reference, rounding
+from wia_lab.puzzles.gates import most, rows_of_tiles
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -56,9 +57,16 @@ def unpadded_conflicts(case: Case) -> int:
     return _size(case) // 32 * 31
 
 
+CONFLICTS = "shared_load_bank_conflicts", "shared_store_bank_conflicts"
+
+
 def _conflicts(run: Run) -> int:
-    counters = run.counters
-    return int(counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts)
+    return sum(int(getattr(run.counters, name)) for name in CONFLICTS)
+
+
+def _conflicting(run: Run) -> str:
+    """The line, and how long the tile's rows are: a shape is easily turned round."""
+    return f"{most(*CONFLICTS)(run)} {rows_of_tiles(run)}".strip()
 
 
 HINTS = (
@@ -111,6 +119,8 @@ PUZZLE = Puzzle(
             measure=lambda run: int(run.counters.global_load_sectors),
             naive=_size,  # rows of out are written, so columns of a are read: a sector an element
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            naive_is="no tile",
+            where=most("global_load_sectors"),
             advice="Read a along its rows: threads that are neighbours in x read neighbours.",
         ),
         Gate(
@@ -118,6 +128,8 @@ PUZZLE = Puzzle(
             measure=lambda run: int(run.counters.global_store_sectors),
             naive=ideal_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            naive_is="no tile",
+            where=most("global_store_sectors"),
             advice="Write out along its rows: threads that are neighbours in x write neighbours.",
         ),
         Gate(
@@ -125,6 +137,7 @@ PUZZLE = Puzzle(
             measure=lambda run: int(run.counters.shared_load_wavefronts),
             naive=lambda _: 0,
             at_least=lambda case: _size(case) // 32,
+            naive_is="no tile",
             advice="Turn the tile round in shared memory: all elements go through it.",
         ),
         Gate(
@@ -132,9 +145,11 @@ PUZZLE = Puzzle(
             measure=_conflicts,
             naive=unpadded_conflicts,
             at_most=lambda _: 0,
+            naive_is="rows of 32",
+            where=_conflicting,
             advice=(
-                "Lanes of a warp still ask one bank for different words: with rows of 33 elements "
-                "a column of the tile lies in 32 banks."
+                "Lanes of a warp still ask one bank for different words: with rows of 33 elements, "
+                "which is the shape (32, 33), a column of the tile lies in 32 banks."
             ),
         ),
     ),

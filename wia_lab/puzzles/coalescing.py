@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.coalescing import SIDE, SUSPECTS, reference, rounding
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle
 
@@ -94,6 +95,7 @@ PUZZLE = Puzzle(
             naive=lambda case: 4 * _size(case),
             at_least=lambda case: 4 * _size(case),
             at_most=lambda case: 1.1 * 4 * _size(case),
+            where=most("global_load_bytes"),
             advice=(
                 "Every element of a is to be read once: no thread should read it twice, and no two "
                 "threads the same one."
@@ -104,6 +106,7 @@ PUZZLE = Puzzle(
             measure=lambda run: int(run.counters.global_load_sectors),
             naive=strided_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors"),
             advice=(
                 "A warp's reads are strewn over more sectors than they fill: let x, in which lanes "
                 "are neighbours, run along the row of a."
@@ -114,6 +117,7 @@ PUZZLE = Puzzle(
             measure=lambda run: int(run.counters.global_store_sectors),
             naive=strided_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_store_sectors"),
             advice=(
                 "A warp's writes are strewn over more sectors than they fill: let x, in which "
                 "lanes are neighbours, run along the row of out."

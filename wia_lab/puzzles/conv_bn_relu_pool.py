@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.conv_block import REACH, SIDE, SUSPECTS, reference, rounding
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -123,6 +124,8 @@ PUZZLE = Puzzle(
             naive=naive_loads,
             at_least=lambda case: int(case.arguments["image"].nbytes),
             at_most=lambda case: 1.1 * tile_loads(case),
+            naive_is="no tile",
+            where=most("global_load_bytes", of="image"),
             advice=(
                 "The image is fetched more than once: let each block take its 34 × 34 pixels into "
                 "shared memory, once for all filters."
@@ -134,6 +137,8 @@ PUZZLE = Puzzle(
             naive=lambda case: 4 * _outputs(case) * (4 + 4 + 4 + 1),  # four kernels, one a step
             at_least=lambda case: 4 * _outputs(case),
             at_most=lambda case: 1.1 * 4 * _outputs(case),
+            naive_is="four kernels",
+            where=most("global_store_bytes"),
             advice="Only the pooled numbers go to memory, each once: keep the rest in registers.",
         ),
     ),

@@ -52,10 +52,12 @@ def execute(function: FunctionType, case: Case) -> Run:
         counters=report.counters,
         arrays={names[each.name]: each for each in report.arrays},
         writers={names[ours]: each for ours, each in writers.writers.items()},
-        flight=flight.result(names),
-        shuffles=Shuffles(shuffles.full, shuffles.partial),
+        flight=flight.result(names, fills.early),
+        shuffles=Shuffles(shuffles.full, sum(shuffles.partial_on.values()), shuffles.partial_on),
         remark=remark(function, case, report.hazards, fills)
         or (None if report.errors else kept_out(function, writers.writers)),
+        lines={line: each.counters for line, each in report.lines.items() if type(line) is int},
+        shared={name: fill.shape for (name, _), fill in fills.fills.items()},
     )
 
 

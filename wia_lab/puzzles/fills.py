@@ -39,6 +39,15 @@ class Fill:
         missed, flying = (np.zeros(cells, bool) for _ in range(2))
         return cls(tuple(space.shape), line, thread, missed, unread, flying)
 
+    def line_unread(self, block: int) -> tuple[int, int] | None:
+        """A row of which nothing was read since it was filled, and the line that filled it."""
+        if not self.shape:
+            return None
+        rows = self.unread[block].reshape(-1, self.shape[-1])
+        untouched = (rows == rows[:, :1]).all(axis=1) & (rows[:, 0] != NOBODY)
+        row = int(np.argmax(untouched))
+        return (row, int(rows[row, 0])) if untouched[row] else None
+
     def row_waiting(self, block: int) -> int | None:
         """The row of an array of buffers whose content lies there, landed and unread."""
         if len(self.shape) != 2:
@@ -71,6 +80,9 @@ class FillRecorder(Listener):
     joined : dict
         Line of a copy to the line of one into another buffer that went into the same group, and the
         line that closed it.
+    early : tuple of int or None
+        Lines of the first store to global memory that a block makes while nothing is in flight and
+        a whole row that a copy brought was not read yet; of that copy; and of the wait for it.
     """
 
     def __init__(self) -> None:
@@ -78,15 +90,19 @@ class FillRecorder(Listener):
         self.farthest: dict[tuple[int, str], tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.lowest: dict[tuple[int, str], int] = {}
         self.joined: dict[int, tuple[int, int]] = {}
+        self.early: tuple[int, int, int] | None = None
 
     def on_chunk(self, chunk: Chunk) -> None:
         self.chunk = chunk
         lanes = np.arange(chunk.lanes)
         self.block, self.thread = lanes // chunk.stride, lanes % chunk.stride
         self.copies: dict[int, _Copy] = {}
+        self.landed: dict[tuple[str, int], int] = {}  # buffer: line of the last wait for it
 
     def on_access(self, access: Access) -> None:
         space = access.space
+        if space.kind == "global" and access.kind == "store" and self.landed and not self.early:
+            self._look_for_early(access)
         if space.kind != "shared":
             return
         block, cell = self._cells(space, access.offsets, access.active)
@@ -126,6 +142,7 @@ class FillRecorder(Listener):
                 offsets = copy.event.destination_offsets
                 block, cell = self._cells(copy.event.destination, offsets, landed)
                 copy.fill.flying[block, cell] = False
+                self.landed[copy.buffer] = site.line
 
     def on_negative_index(self, space: Space, lanes: Lanes, indices: Lanes, site: Site) -> None:
         key = site.line, space.name
@@ -158,6 +175,22 @@ class FillRecorder(Listener):
             row = fill.row_waiting(int(early[0]))
             if row is not None:
                 fill.waiting[line] = row
+
+    def _look_for_early(self, access: Access) -> None:
+        """Remember what lies unread in a block that stores its results with nothing in flight."""
+        block = int(self.block[int(np.argmax(access.active))])
+        fills = {
+            name: fill
+            for (name, first), fill in self.fills.items()
+            if first == self.chunk.first_block
+        }
+        if not access.active.any() or any(fill.flying[block].any() for fill in fills.values()):
+            return
+        for name, fill in fills.items():
+            found = fill.line_unread(block)
+            wait = None if found is None else self.landed.get((name, found[0]))
+            if found is not None and wait is not None:
+                self.early = access.site.line, found[1], wait
 
     def _fill(self, space: Space) -> Fill:
         key = space.name, self.chunk.first_block

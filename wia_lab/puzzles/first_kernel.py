@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.first_kernel import SUSPECTS, THREADS, reference, rounding
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle
 
@@ -97,6 +98,7 @@ PUZZLE = Puzzle(
             naive=lambda case: 2 * _size(case),  # one thread alone
             at_least=ideal_loads,
             at_most=lambda case: 1.1 * ideal_loads(case),
+            where=most("global_load_requests"),
             advice=(
                 "Every warp should load twice, once of a and once of b: each thread adds the two "
                 "numbers of one element, and no thread adds for the others."
@@ -108,6 +110,7 @@ PUZZLE = Puzzle(
             naive=_size,
             at_least=ideal_stores,
             at_most=lambda case: 1.1 * ideal_stores(case),
+            where=most("global_store_requests"),
             advice="Every warp should store once: each element of out is written by one thread.",
         ),
     ),

@@ -13,6 +13,7 @@ from wia_lab.puzzles import async_convolution
 from wia_lab.puzzles.async_convolution import WARPS, ideal_sectors, naive_sectors
 from wia_lab.puzzles.formulas.async_convolution import reference, rounding, terms
 from wia_lab.puzzles.formulas.halo_convolution import SUSPECTS
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.puzzle import Gate, Puzzle
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ PUZZLE = Puzzle(
             measure=_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors", of="signal"),
             advice=(
                 "Samples are fetched from global memory more than once: load each of the block's "
                 "260 into the tile once, neighbouring threads loading neighbours, and compute "

@@ -126,7 +126,8 @@ def measure(gate: Gate, runs: Sequence[Run]) -> Entry:
             break
         naive, kept, target = _number(gate.naive(run.case)), *_bounds(gate, run.case, yours)
         passed = passed and kept
-        texts.append(f"{gate.name}: naive {naive}, target {target}, yours {_number(yours)}")
+        which = f" ({gate.naive_is})" if gate.naive_is else ""
+        texts.append(f"{gate.name}: naive{which} {naive}, target {target}, yours {_number(yours)}")
     if not texts:
         return Entry(gate.name, False, gate.points, f"{gate.name}: not measured, so it cannot pass")
     return Entry(gate.name, passed, gate.points, "; ".join(texts))
@@ -152,7 +153,9 @@ def _number(value: float) -> str:
 
 def _missed(gate: Gate, entry: Entry, runs: Sequence[Run]) -> Diagnosis:
     advice = gate.too_many if gate.too_many and _above(gate, runs) else gate.advice
-    text = f"The answer is right, but {entry.text}.\n{advice}"
+    measured = next((run for run in runs if run.case.measured), None)
+    where = gate.where(measured) if gate.where is not None and measured is not None else ""
+    text = f"The answer is right, but {entry.text}.\n{f'{where} {advice}'.strip()}"
     return Diagnosis("gate", text, cause=gate.name)
 
 

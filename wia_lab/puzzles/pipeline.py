@@ -20,6 +20,7 @@ from wia_lab.puzzles.formulas.async_convolution import (
     terms,
 )
 from wia_lab.puzzles.formulas.pipeline_convolution import OUTPUTS, SUSPECTS, TILES_PER_BLOCK
+from wia_lab.puzzles.gates import copied, most, stored_idle
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -140,6 +141,7 @@ PUZZLE = Puzzle(
             naive=lambda _: 0,
             at_least=lambda case: case.arguments["signal"].size,
             at_most=lambda case: 1.1 * _tiles(case) * (CONV_TILE_SIZE + 2 * HALO_SIZE),
+            where=copied("signal"),
             advice=(
                 "Bring each tile and its halo into shared memory once, with "
                 "cuda.copy_dram_to_sram_async."
@@ -154,10 +156,12 @@ PUZZLE = Puzzle(
             measure=lambda run: run.flight.stored,
             naive=lambda _: 0,
             at_least=lambda case: 0.9 * overlapping_outputs(case),
+            where=stored_idle,
             advice=(
-                "The next tile is not on its way while this one is computed: issue its copy "
-                "before you wait for this one, and wait with cuda.cp_async_wait_group(1), which "
-                "leaves the newest group in flight."
+                "Issue the copy of the next tile, into the other buffer, before you wait for this "
+                "one. Close a group for each copy, and an empty one in the last turn, which asks "
+                "for nothing, so that cuda.cp_async_wait_group(1) leaves the next tile in flight "
+                "in every turn and never this one; or wait for 0 in the last turn alone."
             ),
         ),
         Gate(
@@ -165,6 +169,7 @@ PUZZLE = Puzzle(
             measure=_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors", of="signal"),
             advice=(
                 "The signal is fetched more than once: copy each sample once, and then read it "
                 "from the tile in shared memory."

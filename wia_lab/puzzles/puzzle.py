@@ -84,6 +84,11 @@ class Flight:
     overlapped: Mapping[str, int]  # fetches overlapped
     alone: Mapping[str, int]  # fetches not overlapped
     stored: int = 0  # elements stored to global memory while, in their block, a copy is in flight
+    alone_on: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # `alone` by line
+    idle_on: Mapping[int, int] = field(default_factory=dict)  # line: elements stored otherwise
+    early: tuple[int, int, int] | None = None
+    """Lines of a store with nothing in flight, and of a copy and the wait for it, where what the
+    copy brought was not read yet."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,7 @@ class Shuffles:
 
     full: int = 0  # with all 32 lanes
     partial: int = 0  # with fewer
+    partial_on: Mapping[int, int] = field(default_factory=dict)  # `partial` by line
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,10 @@ class Run:
     arrays: Mapping[str, Any]  # wia_lab.simt's traffic of each global array that was touched
     writers: Mapping[str, Writers]
     flight: Flight
-    shuffles: Shuffles = Shuffles()
+    shuffles: Shuffles = field(default_factory=Shuffles)
     remark: Remark | None = None  # of the first of its errors
+    lines: Mapping[int, Any] = field(default_factory=dict)  # counters by line of the kernel's file
+    shared: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # shapes of shared arrays
 
     @property
     def errors(self) -> tuple[Any, ...]:
@@ -134,7 +142,9 @@ class Gate:
     name: str
     measure: Callable[[Run], float | None]
     naive: Callable[[Case], float]  # what the plain kernel without this puzzle's idea counts
+    naive_is: str = ""  # that kernel, where a puzzle's gates have several
     advice: str  # one sentence for the learner who misses it
+    where: Callable[[Run], str] | None = None  # the sentence before it, which names the line
     too_many: str = ""  # the sentence for who counts more than `at_most`, where that differs
     at_most: Callable[[Case], float] | None = None
     at_least: Callable[[Case], float] | None = None

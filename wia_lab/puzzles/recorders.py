@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,8 @@ class FlightRecorder(Listener):
     def __init__(self) -> None:
         self.elements: Counter[str] = Counter()
         self.overlapped: Counter[str] = Counter()
-        self.alone: Counter[str] = Counter()
+        self.alone_on: dict[str, Counter[int]] = defaultdict(Counter)
+        self.idle_on: Counter[int] = Counter()
         self.stored = 0
 
     def on_chunk(self, chunk: Chunk) -> None:
@@ -66,10 +67,12 @@ class FlightRecorder(Listener):
 
     def on_access(self, access: Access) -> None:
         if access.kind == "load" and access.space.kind == "global":
-            self._count(access.space.name, access.active)
+            self._count(access.space.name, access.active, access.site)
         elif access.kind == "store" and access.space.kind == "global":
             lanes = access.active.reshape(self.chunk.blocks, -1)
-            self.stored += int(lanes[self._in_flight_beside("")].sum())
+            busy = self._in_flight_beside("")
+            self.stored += int(lanes[busy].sum())
+            self.idle_on[access.site.line] += int(lanes[~busy].sum())
 
     def on_async_copy(self, copy: AsyncCopy) -> None:
         self.copies[copy.number] = (copy.source.name, copy.active.copy())
@@ -78,15 +81,16 @@ class FlightRecorder(Listener):
 
     def on_async_wait(self, site: Site, lanes: Lanes, arrived: dict[int, Lanes]) -> None:  # noqa: ARG002
         for number, landed in arrived.items():
-            self._count(self.copies[number][0], landed)
+            self._count(self.copies[number][0], landed, site)
         for number, landed in arrived.items():
             self.copies[number] = (self.copies[number][0], self.copies[number][1] & ~landed)
 
-    def _count(self, array: str, lanes: Lanes) -> None:
+    def _count(self, array: str, lanes: Lanes, site: Site) -> None:
         """Count the warps of `lanes` as fetching `array`, hidden or not."""
         hidden = self._in_flight_beside(array)[np.arange(self.chunk.lanes) // self.chunk.stride]
-        for counter, part in ((self.overlapped, lanes & hidden), (self.alone, lanes & ~hidden)):
-            counter[array] += int(part.reshape(-1, WARP).any(axis=1).sum())
+        self.overlapped[array] += _warps(lanes & hidden)
+        if alone := _warps(lanes & ~hidden):
+            self.alone_on[array][site.line] += alone
 
     def _in_flight_beside(self, array: str) -> np.ndarray:
         """Blocks of the chunk in which a copy of another array is in flight."""
@@ -96,18 +100,28 @@ class FlightRecorder(Listener):
                 blocks |= lanes.reshape(self.chunk.blocks, -1).any(axis=1)
         return blocks
 
-    def result(self, names: dict[str, str]) -> Flight:
+    def result(self, names: dict[str, str], early: tuple[int, int, int] | None) -> Flight:
         """What was counted, under the puzzle's names (`names` maps the answer's to them)."""
 
         def renamed(counter: Counter[str]) -> dict[str, int]:
             return {to: counter[of] for of, to in names.items()}
 
+        alone_on = {to: dict(self.alone_on[of]) for of, to in names.items()}
+
         return Flight(
             elements=renamed(self.elements),
             overlapped=renamed(self.overlapped),
-            alone=renamed(self.alone),
+            alone={name: sum(lines.values()) for name, lines in alone_on.items()},
             stored=self.stored,
+            alone_on=alone_on,
+            idle_on={line: stored for line, stored in self.idle_on.items() if stored},
+            early=early,
         )
+
+
+def _warps(lanes: Lanes) -> int:
+    """Warps with an active lane."""
+    return int(lanes.reshape(-1, WARP).any(axis=1).sum())
 
 
 class StepLimit(Listener):
@@ -132,7 +146,8 @@ class ShuffleRecorder(Listener):
     """Counts the shuffles that warps executed: with all 32 lanes, and with fewer."""
 
     def __init__(self) -> None:
-        self.full = self.partial = 0
+        self.full = 0
+        self.partial_on: dict[int, int] = {}
 
     def on_warp_sync(self, site: Site, lanes: Lanes, members: Lanes, name: str) -> None:  # noqa: ARG002
         if not name.startswith("shfl"):
@@ -140,4 +155,5 @@ class ShuffleRecorder(Listener):
         active = lanes.reshape(-1, WARP)
         full = int(active.all(axis=1).sum())
         self.full += full
-        self.partial += int(active.any(axis=1).sum()) - full
+        if partial := int(active.any(axis=1).sum()) - full:
+            self.partial_on[site.line] = self.partial_on.get(site.line, 0) + partial

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from wia_lab.puzzles.formulas.row_softmax import SUSPECTS, THREADS, WARP, reference, rounding
+from wia_lab.puzzles.gates import most, share
 from wia_lab.puzzles.inputs import distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -122,6 +123,7 @@ PUZZLE = Puzzle(
             measure=_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors", of="a"),
             advice=(
                 "A row is read more often than three times, or not side by side: let thread t take "
                 "elements t, t + 128, … and join the threads' results."
@@ -132,6 +134,7 @@ PUZZLE = Puzzle(
             measure=lambda run: run.shuffles.partial,
             naive=lambda _: 0,
             at_most=lambda _: 0,
+            where=lambda run: share(run.shuffles.partial_on),
             advice=(
                 "A lane that is not there has nothing to give: let all 32 lanes of the warp "
                 "execute each shuffle, outside of every if and of loops that some leave earlier."

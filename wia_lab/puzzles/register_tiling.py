@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.register_tiling import SIDE, SUSPECTS, TILE
 from wia_lab.puzzles.formulas.tiled_matmul import reference, rounding, terms
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -135,6 +136,7 @@ PUZZLE = Puzzle(
             measure=_load_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors"),
             advice=(
                 "Global memory is asked for more than each tile once: let every thread load four "
                 "elements of each tile, neighbours in x loading neighbours in a row."
@@ -146,6 +148,7 @@ PUZZLE = Puzzle(
             naive=naive_reads,
             at_least=lambda case: 0.1 * products(case),
             at_most=lambda case: 0.6 * products(case),
+            where=most("shared_load_wavefronts"),
             advice=(
                 "For each k a thread needs 4 + 4 numbers of the tiles for its 16 products: read "
                 "each once into a register, from the tiles in shared memory, and let threads "

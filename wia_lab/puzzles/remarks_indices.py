@@ -71,12 +71,28 @@ def _guard(scene: Scene, axis: int, index: ast.expr, shape: tuple[int, ...]) -> 
                 )
     if not guards:
         return None
+    if half := next((each for each in guards if _asks_about(scene, each, index)), None):
+        text = scene.source.written(index)
+        return Remark(
+            "guard-of-one-side",
+            f"{half} bounds `{text}`, the index, on one side only: `{text} < {bound}` must hold "
+            "too.",
+        )
     one = len(guards) == 1
     asked = str(guards[0]) if one else f"{str(guards[0]).rstrip(',')} and {guards[1]}"
     return Remark(
         "guard-of-something-else",
         f"{asked} {'does' if one else 'do'} not keep `{source.written(index)}`, the index, below "
         f"{bound}: what is asked must be the index itself.",
+    )
+
+
+def _asks_about(scene: Scene, guard: Condition, index: ast.expr) -> bool:
+    """Whether a condition bounds the index itself."""
+    same = scene.source.same
+    return any(
+        operator in BELOW and (same(left, index) or same(right, index))
+        for left, operator, right, _ in comparisons(guard.holds)
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.formulas.tiled_matmul import SUSPECTS, TILE, reference, rounding, terms
+from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
@@ -126,6 +127,7 @@ PUZZLE = Puzzle(
             measure=_load_sectors,
             naive=naive_sectors,
             at_most=lambda case: 1.1 * ideal_sectors(case),
+            where=most("global_load_sectors"),
             advice=(
                 "Global memory is asked for more than each tile once: let every thread load one "
                 "element of each tile, neighbours in x loading neighbours in a row."

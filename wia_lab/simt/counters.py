@@ -186,12 +186,19 @@ class Counters(Listener):
     def _traffic(self, space: Space) -> ArrayTraffic:
         marks, shift = self._marks[space.number]
         rows = [row for (_, number), row in self._rows.items() if number == space.number]
+        finished = self._finished()
+        lines: dict[int, Any] = {}
+        for row in rows:
+            site = self._sites[row]
+            if self.launch is not None and site.file == self.launch.file:
+                lines[site.line] = lines.get(site.line, 0) + finished[row]
         return ArrayTraffic(
             space.name,
             int(np.prod(space.shape, dtype=np.int64)) * space.dtype.itemsize,
             *compiled.count_marks(marks, shift, space.base, LOADED),
             *compiled.count_marks(marks, shift, space.base, STORED),
-            counts_of(self._finished()[rows].sum(axis=0)),
+            counts_of(finished[rows].sum(axis=0)),
+            {line: counts_of(lines[line]) for line in sorted(lines)},
         )
 
     def _operations(self) -> dict[tuple[str, int], Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class ArrayTraffic:
     """How much of one global array the launch touched, each byte once.
 
     `loaded_sectors` are the different 32-byte sectors that hold the loaded bytes;
-    `ideal_load_sectors`, the fewest that could hold so many bytes.
+    `ideal_load_sectors`, the fewest that could hold so many bytes. `lines` has the counters of each
+    line of the kernel's own file.
     """
 
     name: str
@@ -101,6 +103,7 @@ class ArrayTraffic:
     stored_bytes: int
     stored_sectors: int
     counters: Counts
+    lines: Mapping[int, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def ideal_load_sectors(self) -> int:

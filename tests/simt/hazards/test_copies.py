@@ -292,7 +292,7 @@ class TestGroups:
             "under way: the wait on line 8 leaves the newest group in flight, and as no group was "
             "closed since the wait before, that is still this one; close a group before every "
             "wait, an empty one where nothing is copied (cuda.cp_async_commit_group() outside of "
-            "the `if`), or let this last turn wait with cuda.cp_async_wait_group(0)"
+            "the `if`), or let this turn alone wait with cuda.cp_async_wait_group(0)"
         )
 
     def test_an_empty_group_in_between(self, trace):

@@ -136,7 +136,7 @@ class History:
             f"the wait on {self._line(int(waited[lane]))} leaves the {newest} in flight, and as no "
             f"group was closed since the wait before, {here} still this one; close a group before "
             f"every wait, an empty one where nothing is copied ({COMMIT} outside of the `if`), or "
-            f"let this last turn wait with cuda.cp_async_wait_group({newer})"
+            f"let this turn alone wait with cuda.cp_async_wait_group({newer})"
         )
 
     def _line(self, moment: int) -> str:
