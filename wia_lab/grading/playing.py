@@ -49,6 +49,8 @@ def kernel(facts: Any, answer: object, cases: Any) -> dict[str, Any]:
                 "flight": run.flight,
                 "shuffles": run.shuffles,
                 "remark": run.remark,
+                "lines": dict(run.lines),
+                "shared": dict(run.shared),
             }
         )
         if run.errors:

@@ -168,6 +168,8 @@ def kernel_run(case: Case, data: Any) -> Run:
         raise TypeError("the remark is none")
     if not all(type(each) is Writers for each in writers.values()):
         raise TypeError("writers are none")
+    if not all(type(each) is Counts for each in data["lines"].values()):
+        raise TypeError("counters of lines are none")
     return Run(
         case=case,
         outputs=outputs,
@@ -179,6 +181,8 @@ def kernel_run(case: Case, data: Any) -> Run:
         flight=data["flight"],
         shuffles=data["shuffles"],
         remark=data["remark"],
+        lines=data["lines"],
+        shared=data["shared"],
     )
 
 
