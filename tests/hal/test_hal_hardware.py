@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -108,6 +108,38 @@ class TestVendor:
         config = wia.MatmulConfig(algorithm=wia.MatmulAlgorithm.VENDOR)
         got = wia.batch_matmul(tensor, tensor, config=config).numpy()
         assert np.allclose(got, a @ a, atol=1e-5)
+
+    def test_convolution_is_chosen_and_said(self, context: wia.Context) -> None:
+        """cuDNN, by PyTorch, in the stream that was given; the values are in test_ops_images."""
+        pytest.importorskip("torch")
+        x, weight = wia.zeros(context, (4, 64, 56, 56)), wia.zeros(context, (64, 64, 3, 3))
+        stream = context.create_stream()
+        stream.wait(wia.default_stream(context))
+        made = wia.conv2d(x, weight, config=wia.ConvConfig(padding=1), stream=stream)
+        assert made.choice is not None
+        assert made.choice.algorithm == "VENDOR"
+        assert not made.numpy(stream=stream).any()
+
+    @pytest.mark.parametrize(
+        ("make", "told"),
+        [
+            (lambda x: x[:, :, ::-1], "go backwards"),
+            (lambda x: x[:0], "of nothing"),
+        ],
+    )
+    def test_convolutions_that_it_does_not_make(
+        self, context: wia.Context, make: Callable[[wia.Tensor], wia.Tensor], told: str
+    ) -> None:
+        """AUTO takes another way, and says why not this one."""
+        pytest.importorskip("torch")
+        x, weight = wia.zeros(context, (2, 3, 8, 8)), wia.zeros(context, (2, 3, 3, 3))
+        choice = wia.conv2d(make(x), weight).choice
+        assert choice is not None
+        assert choice.algorithm != "VENDOR"
+        assert told in choice.explain()
+        config = wia.ConvConfig(algorithm=wia.ConvAlgorithm.VENDOR)
+        with pytest.raises(wia.InvalidValue, match=told):
+            wia.conv2d(make(x), weight, config=config)
 
     def test_integers_are_refused(self, context: wia.Context) -> None:
         a = wia.zeros(context, (2, 2), "int32")

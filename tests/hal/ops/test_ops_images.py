@@ -12,6 +12,11 @@ import wia_lab.hal as wia
 from wia_lab import hazards
 from wia_lab.hal import ConvAlgorithm, ConvConfig, Pool2dConfig, PoolType, Precision
 
+VENDOR = ConvAlgorithm.VENDOR
+WAYS = [
+    *(each for each in ConvAlgorithm if each is not VENDOR),
+    pytest.param(VENDOR, marks=pytest.mark.gpu, id="ConvAlgorithm.VENDOR"),
+]
 FLOATS = ["float16", "float32", "float64"]
 GEOMETRIES: list[dict[str, Any]] = [
     {},
@@ -30,6 +35,17 @@ def context() -> Iterator[wia.Context]:
     yield made
     with hazards("off"):
         made.close()
+
+
+@pytest.fixture(autouse=True)
+def _vendor(request: pytest.FixtureRequest, on_hardware: bool) -> None:
+    """Skip what asks for cuDNN where it is not."""
+    if getattr(request.node, "callspec", None) is None:
+        return
+    if request.node.callspec.params.get("algorithm") is VENDOR:
+        if not on_hardware:
+            pytest.skip("a vendor's library")
+        pytest.importorskip("torch")
 
 
 def values(shape: tuple[int, ...], dtype: object, seed: int = 0) -> np.ndarray:
@@ -89,7 +105,7 @@ def is_near(got: np.ndarray, x: np.ndarray, weight: np.ndarray, sums: str, **geo
 class TestConv2d:
     """Padding, stride, dilation and groups, by each algorithm."""
 
-    @pytest.mark.parametrize("algorithm", list(ConvAlgorithm))
+    @pytest.mark.parametrize("algorithm", WAYS)
     @pytest.mark.parametrize("dtype", [*FLOATS, "int32"])
     @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
     def test_against_loops(
@@ -99,6 +115,8 @@ class TestConv2d:
         dtype: str,
         geometry: dict[str, Any],
     ) -> None:
+        if algorithm is VENDOR and dtype == "int32":
+            pytest.skip("cuDNN has no products of integers")
         x = values((2, 4, 9, 11), dtype)
         weight = values((8, 4 // geometry.get("groups", 1), 3, 2), dtype, 1)
         result = wia.conv2d(
@@ -114,7 +132,7 @@ class TestConv2d:
             sums = "float64" if dtype == "float64" else "float32"
             assert is_near(got, x, weight, sums, **geometry)
 
-    @pytest.mark.parametrize("algorithm", list(ConvAlgorithm))
+    @pytest.mark.parametrize("algorithm", WAYS)
     @pytest.mark.parametrize(
         ("shape", "weight_shape"),
         [
@@ -132,6 +150,8 @@ class TestConv2d:
         shape: tuple[int, ...],
         weight_shape: tuple[int, ...],
     ) -> None:
+        if algorithm is VENDOR and 0 in (*shape, *weight_shape):
+            pytest.skip("PyTorch refuses a convolution of nothing")
         x, weight = values(shape, "float32"), values(weight_shape, "float32", 1)
         got = wia.conv2d(
             wia.from_numpy(context, x),
@@ -151,7 +171,7 @@ class TestConv2d:
         ).numpy()
         assert is_near(got, x.transpose(0, 3, 1, 2), weight.transpose(3, 0, 1, 2), "float32")
 
-    @pytest.mark.parametrize("algorithm", list(ConvAlgorithm))
+    @pytest.mark.parametrize("algorithm", WAYS)
     def test_special_values(self, context: wia.Context, algorithm: ConvAlgorithm) -> None:
         """NaN and infinity reach the outputs whose windows hold them, and no others."""
         x = np.ones((1, 1, 5, 5), np.float32)
@@ -166,15 +186,23 @@ class TestConv2d:
         expected[0, 0], expected[2, 2] = np.nan, np.inf
         assert np.array_equal(got, expected, equal_nan=True)
 
-    @pytest.mark.parametrize("algorithm", list(ConvAlgorithm))
+    @pytest.mark.parametrize("algorithm", WAYS)
     def test_half_precision_is_summed_in_single(
         self, context: wia.Context, algorithm: ConvAlgorithm
     ) -> None:
         """4,096 ones: float16 alone stops at 2,048."""
         x = wia.full(context, (1, 4096, 1, 1), 1, "float16")
         for precision, expected in ((Precision.FULL, 4096), (Precision.REDUCED, 2048)):
+            if algorithm is VENDOR and precision is Precision.REDUCED:
+                continue  # which cuDNN is not asked for
             config = ConvConfig(precision=precision, algorithm=algorithm)
             assert wia.conv2d(x, x, config=config).numpy().item() == expected
+
+    @pytest.mark.virtual("machines without a vendor's library")
+    def test_no_vendor(self, context: wia.Context) -> None:
+        x = wia.zeros(context, (1, 1, 3, 3))
+        with pytest.raises(wia.InvalidValue, match="VENDOR is not possible .* real devices alone"):
+            wia.conv2d(x, x, config=ConvConfig(algorithm=VENDOR))
 
     def test_mixed_rounds_its_inputs(self, context: wia.Context) -> None:
         x, weight = values((1, 8, 6, 6), "float32"), values((2, 8, 3, 3), "float32", 1)
@@ -186,16 +214,21 @@ class TestConv2d:
         assert is_near(got, x.astype(np.float16), weight.astype(np.float16), "float32")
         assert not is_near(got, x, weight, "float32")
 
-    def test_choice(self, context: wia.Context) -> None:
-        """Many channels are a product; one channel a group leaves its tile almost empty."""
+    def test_choice(self, context: wia.Context, on_hardware: bool) -> None:
+        """Many channels are a product; one channel a group leaves its tile almost empty.
+
+        On real devices cuDNN may be shorter still.
+        """
         many = wia.zeros(context, (4, 128, 32, 32)), wia.zeros(context, (128, 128, 3, 3))
         product = wia.conv2d(*many, config=ConvConfig(padding=1)).choice
         assert product is not None
-        assert product.algorithm == "IMPLICIT_PRODUCT"
+        assert product.seconds["IMPLICIT_PRODUCT"] < product.seconds["DIRECT"]
+        assert on_hardware or product.algorithm == "IMPLICIT_PRODUCT"
         each = wia.zeros(context, (128, 1, 3, 3))
         direct = wia.conv2d(many[0], each, config=ConvConfig(groups=128)).choice
         assert direct is not None
-        assert direct.algorithm == "DIRECT"
+        assert direct.seconds["DIRECT"] < direct.seconds["IMPLICIT_PRODUCT"]
+        assert on_hardware or direct.algorithm == "DIRECT"
         assert "the shortest, as AUTO takes it" in direct.explain()
 
 

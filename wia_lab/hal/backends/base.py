@@ -175,8 +175,8 @@ class Backend(Protocol):
     ) -> None:
         """Compute an operation on tensors on the stream's turn, in the way it names."""
 
-    def vendor_lacks(self) -> str:
-        """Why products by the vendor's library cannot be had; empty where they can."""
+    def vendor_lacks(self, operation: Operation) -> str:
+        """Why the vendor's library cannot make it; empty where it can."""
 
     def estimate(self, device: int, operation: Operation) -> float:
         """Seconds that it would take, by which one of several algorithms is chosen."""

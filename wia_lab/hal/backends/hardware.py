@@ -6,12 +6,11 @@ machines do. The clock is the host's, with each device's events laid on it.
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.cuda import choice
-from wia_lab.hal.backends import hardware_calls, hardware_memory, hardware_sheet
+from wia_lab.hal.backends import hardware_calls, hardware_memory, hardware_sheet, vendor
 from wia_lab.hal.backends.base import Launched, Span
 from wia_lab.hal.backends.hardware_clock import Clock
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
@@ -307,10 +306,9 @@ class HardwareBackend:
         with self._clock.watched(stream, "kernel", operation.name):
             self._launcher.operate(stream, device, operation, inputs, output)
 
-    def vendor_lacks(self) -> str:
-        """CuPy, by which cuBLAS is called."""
-        found = importlib.util.find_spec("cupy")
-        return "" if found else "CuPy, by which cuBLAS is called, is not installed"
+    def vendor_lacks(self, operation: Operation) -> str:
+        """A library that is not installed, or what it cannot do."""
+        return vendor.lacks(operation)
 
     def estimate(self, device: int, operation: Operation) -> float:
         """As for a virtual device with the sheet that the driver's attributes give."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,6 +9,7 @@ from wia_lab.cuda import choice
 from wia_lab.cuda.errors import CudaAPIError
 from wia_lab.cuda.launchconfig import LaunchConfiguration
 from wia_lab.errors import LaunchError
+from wia_lab.hal.backends import vendor
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.kernels import Operand, plan
 from wia_lab.hal.tensor_layout import Layout
@@ -80,7 +80,7 @@ class Launcher:
                 for span, layout in zip((*inputs, output), layouts, strict=True)
             ]
             with self._driver.on(device):
-                _by_vendor(stream, device, *arrays)
+                vendor.compute(stream, device, operation, arrays)
             return
         operands = [
             self._operand(span, layout)
@@ -145,15 +145,6 @@ class Launcher:
         strides = tuple(stride // size for stride in layout.strides)
         start = (layout.offset - layout.extent[0]) // size
         return Operand(flat, layout.dtype, layout.shape, strides, start)
-
-
-def _by_vendor(stream: HardwareStream, device: int, a: Any, b: Any, out: Any) -> None:
-    """A product by cuBLAS on the stream's turn."""
-    cupy = importlib.import_module("cupy")
-    make = getattr(cupy.cuda.Stream, "from_external", None)
-    shown = make(stream) if make else cupy.cuda.ExternalStream(int(stream.pointer), device)
-    with cupy.cuda.Device(device), shown:
-        cupy.matmul(cupy.asarray(a), cupy.asarray(b), out=cupy.asarray(out))
 
 
 class _Room:

@@ -106,6 +106,34 @@ def choose(
     return ways[taken], choice
 
 
+def leave_vendor(
+    vendor: AlgorithmT,
+    ways: dict[AlgorithmT, Operation],
+    refused: dict[AlgorithmT, str],
+    asked: AlgorithmT,
+    stream: Stream,
+) -> None:
+    """Take the vendor's library out of `ways` where it cannot make the operation.
+
+    A virtual device has none, which is no news: it is `refused` there only when it was asked for.
+    """
+    lacks = _vendor_lacks(ways[vendor], stream)
+    if lacks:
+        del ways[vendor]
+        if asked is vendor or not stream.context.device.info.is_virtual:
+            refused[vendor] = lacks
+
+
+def _vendor_lacks(operation: Operation, stream: Stream) -> str:
+    dtype = operation.output.dtype
+    if dtype.kind != "f":
+        return "it has no products of integers"
+    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
+    if operation.options["products"] != dtype or operation.accumulate != wide:
+        return "it takes Precision.FULL alone here"
+    return stream.context.backend.vendor_lacks(operation)
+
+
 def types_of(
     name: str, dtype: np.dtype[Any], precision: Precision
 ) -> tuple[np.dtype[Any], np.dtype[Any]]:

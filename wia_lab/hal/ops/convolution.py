@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.hal.checks import is_whole
 from wia_lab.hal.errors import InvalidValue
-from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
+from wia_lab.hal.ops.choice import Precision, check_member, choose, leave_vendor, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
 from wia_lab.hal.ops.work import check_tensors, enqueue, planned
 from wia_lab.hal.tensor import chosen_stream
@@ -22,20 +22,22 @@ Pair = tuple[int, int]
 
 TILE_Y, TILE_X = 8, 32  # pixels of a block; these and the next as in `wia_lab.kernels`
 OUTPUTS, INPUTS = 64, 8  # channels of a block of the implicit product
-DIRECT_SHARE, PRODUCT_SHARE = 2.17 / 67, 19.9 / 67
+DIRECT_SHARE, PRODUCT_SHARE, VENDOR_SHARE = 2.17 / 67, 19.5 / 67, 41.6 / 67
 """Of the float32 peak: H200, 32 × 64 × 64 × 224 × 224 (data/benchmarks_kernels_h200.csv)."""
 
 
 class ConvAlgorithm(Enum):
-    """Ways to a convolution; each is a kernel of `wia_lab.kernels.convolution2d`.
+    """Ways to a convolution: kernels of `wia_lab.kernels.convolution2d`, and the vendor's library.
 
     DIRECT: each thread makes one output, one channel and tap after the other. IMPLICIT_PRODUCT: a
-    matrix product of the weights with the taps, which are gathered in shared memory.
+    matrix product of the weights with the taps, which are gathered in shared memory. VENDOR is
+    cuDNN, by PyTorch where that is installed, on real devices alone.
     """
 
     AUTO = "auto"
     DIRECT = "direct"
     IMPLICIT_PRODUCT = "implicit-product"
+    VENDOR = "vendor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,9 @@ def conv2d(
     )
     chosen = chosen_stream(stream, x.context)
     ways = _ways(operation, weight.shape, settings.groups)
-    taken, choice = choose(ways, {}, settings.algorithm, inputs, chosen)
+    refused: dict[ConvAlgorithm, str] = {}
+    leave_vendor(ConvAlgorithm.VENDOR, ways, refused, settings.algorithm, chosen)
+    taken, choice = choose(ways, refused, settings.algorithm, inputs, chosen)
     return enqueue(taken, [x, weight], chosen, choice=choice)
 
 
@@ -186,5 +190,6 @@ def _ways(
         for way, blocks in (
             (ConvAlgorithm.DIRECT, direct),
             (ConvAlgorithm.IMPLICIT_PRODUCT, product),
+            (ConvAlgorithm.VENDOR, replace(product, share=VENDOR_SHARE)),
         )
     }

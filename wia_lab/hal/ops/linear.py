@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wia_lab.hal.errors import InvalidValue
-from wia_lab.hal.ops.choice import Precision, check_member, choose, types_of
+from wia_lab.hal.ops.choice import Precision, check_member, choose, leave_vendor, types_of
 from wia_lab.hal.ops.operation import Blocks, Operation
 from wia_lab.hal.ops.work import check_tensors, enqueue, planned
 from wia_lab.hal.tensor import chosen_stream
 
 if TYPE_CHECKING:
-    from wia_lab.hal.context import Context
     from wia_lab.hal.device import DeviceInfo
     from wia_lab.hal.stream import Stream
     from wia_lab.hal.tensor import Tensor
@@ -66,9 +65,6 @@ _WAYS = {
     MatmulAlgorithm.PIPELINE: _Way(128, 8, 39.82 / 67, (8, 0), is_single=True),
     MatmulAlgorithm.VENDOR: _Way(128, 8, 50.2 / 67),
 }
-
-
-_VENDOR = MatmulAlgorithm.VENDOR
 
 
 def matmul(
@@ -135,24 +131,9 @@ def _product(
     )
     chosen = chosen_stream(stream, a.context)
     ways, refused = _possible(operation, (m, n, k), count, chosen.context.device.info)
-    lacks = _vendor_lacks(operation, chosen.context)
-    if lacks:
-        del ways[_VENDOR]
-        if not chosen.context.device.info.is_virtual or settings.algorithm is _VENDOR:
-            refused[_VENDOR] = lacks
+    leave_vendor(MatmulAlgorithm.VENDOR, ways, refused, settings.algorithm, chosen)
     taken, choice = choose(ways, refused, settings.algorithm, inputs, chosen)
     return enqueue(taken, [a, b], chosen, choice=choice)
-
-
-def _vendor_lacks(operation: Operation, context: Context) -> str:
-    """Why the vendor's library cannot make this product; empty where it can."""
-    dtype = operation.output.dtype
-    if dtype.kind != "f":
-        return "it has no products of integers"
-    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
-    if operation.options["products"] != dtype or operation.accumulate != wide:
-        return "it takes Precision.FULL alone here"
-    return context.backend.vendor_lacks()
 
 
 def _possible(
