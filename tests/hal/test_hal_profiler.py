@@ -197,7 +197,7 @@ class TestFiles:
                 assert second["ts"] >= first["ts"] + first["dur"] - 1e-6
 
     def test_a_failed_write_leaves_nothing(self, context: wia.Context, tmp_path: Path) -> None:
-        with pytest.raises(OSError, match="missing"):
+        with pytest.raises(wia.InvalidValue, match=r"missing.* cannot be written \(No such file"):
             profiled(context).save(tmp_path / "missing" / "report.json")
         assert list(tmp_path.iterdir()) == []
 

@@ -115,7 +115,10 @@ DEVICE_CALLS: dict[str, Call] = {
     ),
     "copy": (
         method("copy", "stream"),
-        {"target": ("memory", its("target")), "source": ("memory", its("target"))},
+        {
+            "target": ("memory", its("target")),
+            "source": ("memory", lambda w: w.context.allocate(64)),
+        },
     ),
     "submit": (
         starred(lambda w, function: w.stream.submit(function, seconds=0.0)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import index
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -64,8 +65,14 @@ def configured(where: str, value: T | None, kind: type[T]) -> T:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is an integer, Python's or NumPy's, and no truth value."""
-    return hasattr(value, "__index__") and not isinstance(value, bool | np.bool_ | type)
+    """Whether it is an integer, Python's or NumPy's, and neither a truth value nor an array."""
+    if isinstance(value, bool | np.bool_ | type):
+        return False
+    try:
+        index(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def is_real(value: Any) -> bool:
@@ -79,7 +86,8 @@ def checked_whole(where: str, value: Any, least: int | None = None, most: int | 
     good = is_whole(value)
     number = int(value) if good else 0
     if not good or (least is not None and number < least) or (most is not None and number > most):
-        bounds = "" if least is None else f" from {least:,}" + (f" to {most:,}" if most else " on")
+        upper = " on" if most is None else f" to {most:,}"
+        bounds = "" if least is None else f" from {least:,}{upper}"
         refuse(where, value, f"give an integer{bounds}")
     return number
 

@@ -79,6 +79,7 @@ class Device:
         self.memory = Heap(machine.backend.info(number).memory_size)
         self.contexts: list[Context] = []
         self.lost: DeviceLost | None = None
+        self.gone: list[str] = []  # buffers of contexts that were closed when it was lost
 
     def __repr__(self) -> str:
         return f"<device {self.number} of {self.machine.name}: {self.info.name}>"
@@ -103,14 +104,9 @@ class Device:
 
         Returns the names of the buffers that were lost: all device memory of all its contexts.
         """
-        gone = [
-            buffer.name
-            for context in self.contexts
-            for buffer in context.buffers
-            if buffer.kind.on_device
-        ]
         for context in list(self.contexts):
-            context.abandon()
+            context.lose()
+        gone, self.gone = self.gone, []
         try:
             self.machine.backend.reset(self.number)
         except DeviceLost as error:

@@ -9,12 +9,12 @@ from wia_lab.memory import format_size
 
 if TYPE_CHECKING:
     from wia_lab.errors import AllocatorError
-    from wia_lab.hal.context import Context
+    from wia_lab.hal.context_memory import MemoryHolder
 
 HOLDERS_TOLD = 3
 
 
-def exhausted(context: Context, nbytes: int, error: AllocatorError) -> OutOfMemory:
+def exhausted(context: MemoryHolder, nbytes: int, error: AllocatorError) -> OutOfMemory:
     """What is left, who has the rest, and what to do."""
     books = context.device.memory.statistics
     holders = sorted(

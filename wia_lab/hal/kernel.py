@@ -80,7 +80,14 @@ def compile_kernel(source: str | Callable[..., Any], name: str | None = None) ->
         raise InvalidValue(
             f"compile_kernel: the function is {function.__name__}, not {name!r}: leave the name out"
         )
-    parameters = tuple(map(Parameter, inspect.signature(function).parameters))
+    signature = inspect.signature(function)
+    for each in signature.parameters.values():
+        if each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
+            raise InvalidValue(
+                f"compile_kernel: {function.__name__} takes {each}: a kernel has so many "
+                "parameters, and gets its arguments in their order"
+            )
+    parameters = tuple(map(Parameter, signature.parameters))
     made = source if isinstance(source, cuda.Kernel) else cuda.jit(function)
     return Kernel(function.__name__, parameters, made)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wia_lab.hal.backends.base import Argument, KernelLaunch
 from wia_lab.hal.buffer import Buffer, Part
-from wia_lab.hal.checks import checked, checked_size, is_whole
+from wia_lab.hal.checks import checked, checked_size, is_whole, said
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.kernel import Kernel
 from wia_lab.hal.stream import Stream
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Extent = int | Sequence[int]
 _AXES = 3
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what kernels take for an integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,12 @@ def launch_kernel_async(
 
 def _check_kernel(kernel: object, config: object) -> None:
     """Refuse what cannot be launched, or says not how."""
-    way = "give what compile_kernel(...) returned"
-    checked("launch_kernel: kernel", kernel, Kernel, way)
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        name = getattr(kernel, "__name__", "it")
+        raise InvalidValue(
+            f"launch_kernel: kernel is the function {name}: give compile_kernel({name})"
+        )
+    checked("launch_kernel: kernel", kernel, Kernel, "give what compile_kernel(...) returned")
     checked("launch_kernel: config", config, LaunchConfig, "give a LaunchConfig")
 
 
@@ -153,6 +158,7 @@ def _default(kernel: Kernel, arguments: Sequence[Any]) -> Stream:
             return default_stream(each.context)
         if isinstance(each, Part):
             return default_stream(each.buffer.context)
+    _bound(kernel, arguments)  # what is wrong with the arguments comes first
     raise InvalidValue(
         f"{kernel.name}: no argument is in memory, so no context is known: name a stream"
     )
@@ -221,6 +227,11 @@ def _number(where: str, parameter: Parameter, value: Any) -> Any:
         )
     dtype = parameter.dtype
     if dtype is None:
+        if isinstance(value, int) and not _LEAST <= value <= _MOST:
+            raise InvalidValue(
+                f"{where} got {said(value)}: give an integer from {_LEAST} to {_MOST}, which has "
+                "64 bits"
+            )
         return value
     if dtype.kind in "iu":
         bounds = np.iinfo(dtype)

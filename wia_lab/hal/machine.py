@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from wia_lab.hal.backends.virtual import VirtualBackend
+from wia_lab.hal.checks import checked_callable, is_whole, refuse, said
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import InvalidValue, UnknownDevice
 
@@ -52,10 +53,19 @@ class Machine(Sequence[Device]):
 
         The next `times` copies or calls of the device whose name `matches` fail with `error`, which
         whoever waits for the stream gets.
+
+        Raises
+        ------
+        InvalidValue
+            For what is no error or no function, less than one time, or a real device.
         """
-        if times < 1:
-            raise InvalidValue(f"inject: {times} times: give at least one")
-        self.backend.inject(self[device].number, error, matches, times)
+        number = self[device].number
+        if not isinstance(error, BaseException):
+            refuse("inject: error", error, "give an error, as DeviceLost('fell off the bus')")
+        checked_callable("inject: matches", matches)
+        if not is_whole(times) or times < 1:
+            raise InvalidValue(f"inject: {said(times)} times: give an integer from 1 on")
+        self.backend.inject(number, error, matches, int(times))
 
     def __len__(self) -> int:
         return len(self._devices)
@@ -64,11 +74,11 @@ class Machine(Sequence[Device]):
         return iter(self._devices)
 
     def __getitem__(self, number: int) -> Device:  # type: ignore[override]
-        if not isinstance(number, int) or not 0 <= number < len(self):
+        if not is_whole(number) or not 0 <= number < len(self):
             raise UnknownDevice(
-                f"device {number!r} of {self.name}: it has 0 to {len(self) - 1}, as integers"
+                f"device {number!r} of {self.name}: it has 0 to {len(self) - 1}, one at a time"
             )
-        return self._devices[number]
+        return self._devices[int(number)]
 
 
 def open_machine(specification: str | VirtualMachine) -> Machine:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
-from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.checks import (
     checked_context,
     checked_flag,
@@ -215,7 +214,11 @@ class MemoryPool:
     def give_back(self, block: Block) -> None:
         """Keep the memory of a buffer that was freed; waits where it was for no stream."""
         if block.stream is None:
-            self.context.settle()
+            self.context.after_waiting(lambda: self._keep(block))
+        else:
+            self._keep(block)
+
+    def _keep(self, block: Block) -> None:
         self._books.free(block)
         if self._books.statistics.fragmentation > self.config.defragment_threshold:
             self.defragmentations += 1
@@ -241,15 +244,17 @@ class MemoryPool:
         )
 
     def close(self) -> None:
-        """Wait for the context's streams, free its buffers, and give all memory back."""
-        if self.is_closed:
-            return
-        self.context.settle()
-        site = caller_site()
-        for buffer in self.context.buffers:
-            if buffer.pool is self:
-                self.context.release(buffer, site)
-        self.context.collect()
+        """Wait for the context's streams, free its buffers, and give all memory back.
+
+        What failed in a stream is raised when all has been given back.
+        """
+        if not self.is_closed:
+            self.context.after_waiting(self.give_all_back)
+
+    def give_all_back(self) -> None:
+        """Close without a wait: its buffers are freed, and all memory is given back."""
+        for block in self.context.take_back(self):
+            self._books.free(block)
         self.trim()
         self._below.close()
         self.abandon()

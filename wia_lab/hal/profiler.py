@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from wia_lab.hal.checks import checked, checked_context, checked_flag, configured
-from wia_lab.hal.errors import NotReady
+from wia_lab.hal.checks import checked, checked_context, checked_flag, configured, refuse
+from wia_lab.hal.errors import InvalidValue, NotReady
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -119,9 +120,12 @@ class Profiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self.context.synchronize()
-        self.stop()
+        try:
+            if kind is None:
+                self.context.synchronize()
+        finally:
+            if self.is_running:  # not any more where the context was closed inside
+                self.stop()
 
     @property
     def is_running(self) -> bool:
@@ -138,12 +142,22 @@ class Profiler:
         self._begin, self._end = backend.now(), None
 
     def stop(self) -> None:
-        """End here, without waiting: work that has not ended counts as far as it is known."""
-        backend, device = self.context.backend, self.context.device.number
+        """End here, without waiting: work that has not ended counts as far as it is known.
+
+        Raises
+        ------
+        NotReady
+            When it has not begun, or ended before.
+        """
+        if self._begin is None or self._end is not None:
+            raise NotReady("the profiler is not running: begin() it, or use it in a `with`")
+        backend, device = self.context.backend, self.context.device
         self._end = backend.now()
-        self._intervals = backend.intervals(device, self._begin or 0.0)
-        backend.watch(device, on=False)
         self._peak = self.context.memory_peak
+        self._intervals = []
+        if device.lost is None:  # nor does a lost device tell of its work
+            self._intervals = backend.intervals(device.number, self._begin)
+        backend.watch(device.number, on=False)
 
     def report(self) -> ProfileReport:
         """The figures.
@@ -234,9 +248,17 @@ def _write(call: str, path: str | Path, data: Any) -> None:
     """Write beside the target, then rename: whoever reads it sees all of it or the old one."""
     checked(f"{call}: path", path, (str, Path), "give the name of a file")
     target = Path(path)
+    if not target.name or target.is_dir():
+        refuse(f"{call}: path", str(path), "give the name of a file, which is not a folder's")
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         beside.write_text(json.dumps(data, indent=1), encoding="utf-8")
         beside.replace(target)
+    except OSError as error:
+        raise InvalidValue(
+            f"{call}: {target} cannot be written ({error.strerror}): give a file in a folder that "
+            "is there and may be written to"
+        ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)

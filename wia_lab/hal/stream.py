@@ -90,13 +90,15 @@ class Stream:
     def copy(self, target: Memory, source: Memory) -> None:
         """Copy `source` to `target`, in any direction. The host goes on, if neither is HOST memory.
 
+        The two must not overlap.
+
         Between two devices the copy needs no access, and goes through the host without it; after
         `enable_peer_access`, of either to the other, it goes straight.
 
         Raises
         ------
         InvalidValue
-            When their lengths differ.
+            When their lengths differ, or they overlap.
         """
         self.check_open()
         checked_memory("copy: target", target)
@@ -106,7 +108,13 @@ class Stream:
                 f"copy of {source!r} to {target!r}: {source.nbytes:,} bytes do not fit "
                 f"{target.nbytes:,} exactly: copy a slice, as in buffer[0:{source.nbytes}]"
             )
-        self._backend.copy(self.handle, self._span(target), self._span(source), caller_site())
+        to, at = self._span(target), self._span(source)
+        if to.storage is at.storage and to.low < at.high and at.low < to.high:
+            raise InvalidValue(
+                f"copy of {source!r} to {target!r}: the two overlap, and no device says in which "
+                "order it copies bytes: copy through another buffer, or in pieces that do not"
+            )
+        self._backend.copy(self.handle, to, at, caller_site())
 
     def copy_from(self, target: Memory, address: int, device: int) -> None:
         """Copy as many bytes as `target` has from memory of another library on a real device."""
@@ -263,8 +271,8 @@ class Stream:
         if not self.is_closed:
             self.is_closed = True
             self.context.generation += 1
-            self._backend.destroy_stream(self.handle)
             self.context.streams.remove(self)
+            self._backend.destroy_stream(self.handle)
 
     def check_open(self) -> None:
         """Refuse a stream that was closed, or whose context was."""

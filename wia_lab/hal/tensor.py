@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
@@ -18,7 +19,7 @@ from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.tensor_layout import Layout, checked_dtype, checked_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from wia_lab.hal.ops.choice import Choice
@@ -178,9 +179,9 @@ class Tensor:
             chosen.synchronize()
             memory = part.host(np.uint8, "read")
         else:
-            staging = self.context.allocate(part.nbytes, MemoryKind.HOST, name="host copy")
-            chosen.copy(staging, part)
-            memory = staging.host(np.uint8, "read")
+            with _staging(self.context, part.nbytes) as staging:
+                chosen.copy(staging, part)
+                memory = staging.host(np.uint8, "read")
         return self.layout.array(memory).copy()
 
     def host(self, access: Access = "both") -> Array:
@@ -370,6 +371,16 @@ def _write(tensor: Tensor, values: Array, stream: Stream | None) -> None:
     if tensor.memory.host_access:
         tensor.part.host(np.uint8, "write")[:] = source
         return
-    staging = tensor.context.allocate(tensor.nbytes, MemoryKind.HOST, name="host copy")
-    staging.host(np.uint8, "write")[:] = source
-    chosen_stream(stream, tensor.context).copy(tensor.part, staging)
+    with _staging(tensor.context, tensor.nbytes) as staging:
+        staging.host(np.uint8, "write")[:] = source
+        chosen_stream(stream, tensor.context).copy(tensor.part, staging)
+
+
+@contextmanager
+def _staging(context: Context, nbytes: int) -> Iterator[Buffer]:
+    """Host memory for one copy, freed without a wait: such a copy is done with it as it returns."""
+    staging = context.allocate(nbytes, MemoryKind.HOST, name="host copy")
+    try:
+        yield staging
+    finally:
+        context.release(staging, caller_site())

@@ -69,9 +69,9 @@ class Layout:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """First byte that it touches, and the one after the last."""
+        """First byte that it touches, and the one after the last; 0 and 0 of no elements."""
         if not self.size:
-            return self.offset, self.offset
+            return 0, 0
         ends = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
         low = self.offset + sum(end for end in ends if end < 0)
         return low, self.offset + sum(end for end in ends if end > 0) + self.dtype.itemsize

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from wia_lab.hal.device import Capabilities, DeviceInfo
     from wia_lab.hal.kinds import MemoryKind
     from wia_lab.hal.ops.operation import Operation
+    from wia_lab.simt.events import Listener
+    from wia_lab.timeline import Operation as Submitted
 
 HOST_COPY = Route("host memory", 20e9, 1e-6, ())
 """A copy by the processor: an order of magnitude, for timelines."""
@@ -199,9 +201,14 @@ class VirtualBackend:
         )
         self.timeline.submit(stream, work)
 
+    def listeners(self) -> Sequence[Listener]:
+        """What else the simulator tells of a launch, for each launch anew; here nobody."""
+        return ()
+
     def launch(self, stream: Stream, device: int, launch: KernelLaunch, site: Site) -> None:
         """Interpret the kernel when its turn comes; its cost is how long it takes."""
-        made = VirtualLaunch(launch, self.machine.devices[device].sheet, stream.name, site)
+        sheet = self.machine.devices[device].sheet
+        made = VirtualLaunch(launch, sheet, stream.name, site, self.listeners())
 
         def begin() -> Outcome:
             waited = self._faults(device, made.reads, made.writes)
@@ -241,7 +248,7 @@ class VirtualBackend:
         )
         self.call(stream, device, call, site)
 
-    def vendor_lacks(self) -> str:
+    def vendor_lacks(self, operation: Operation) -> str:  # noqa: ARG002 - no operation
         """Always: there is no real device to run it."""
         return "a vendor's library runs on real devices alone"
 
@@ -305,10 +312,21 @@ class VirtualBackend:
     def inject(
         self, device: int, error: BaseException, matches: Callable[[str], bool], times: int
     ) -> None:
-        """The work fails as it starts and does nothing; who waits for it gets the error."""
-        fault = Fault(
-            lambda each: each.stream.device == device and matches(each.work.name), error, times
-        )
+        """The work fails as it starts and does nothing; who waits for it gets the error.
+
+        Where `matches` fails itself, the work fails with what it raised, once.
+        """
+
+        def meant(each: Submitted) -> bool:
+            if each.stream.device != device:
+                return False
+            try:
+                return bool(matches(each.work.name))
+            except Exception as raised:
+                fault.error, fault.times = raised, 1
+                return True
+
+        fault = Fault(meant, error, times)
         self.timeline.faults.append(fault)
 
     def watch(self, device: int, *, on: bool) -> None:

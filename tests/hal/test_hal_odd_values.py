@@ -1,0 +1,165 @@
+"""Values that nearly belong: arrays for numbers, classes for errors, ranges that overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import wia_lab.hal as wia
+from wia_lab import cuda
+from wia_lab.hal import ContextConfig, LaunchConfig, compile_kernel, launch_kernel
+
+
+@cuda.jit
+def scale(a, factor):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= factor
+
+
+@cuda.jit
+def starred(*arrays):
+    arrays[0][0] = 1
+
+
+@pytest.fixture
+def context() -> Iterator[wia.Context]:
+    """On the first of two H100s."""
+    with wia.Context(wia.open_machine("2xH100-nvlink")[0]) as made:
+        yield made
+
+
+def tensor(context: wia.Context) -> wia.Tensor:
+    """Eight ones."""
+    return wia.from_numpy(context, np.ones(8, np.float32))
+
+
+PAIR = np.array([64, 64])
+
+CASES: dict[str, tuple[Callable[[wia.Context], object], type[wia.HalError], str]] = {
+    "array as size": (
+        lambda c: c.allocate(PAIR),
+        wia.InvalidValue,
+        "^allocate: size is a ndarray: give at least one byte",
+    ),
+    "array of one as size": (
+        lambda c: c.allocate(PAIR[:1]),
+        wia.InvalidValue,
+        "^allocate: size is a ndarray",
+    ),
+    "array as a grid": (
+        lambda _: LaunchConfig(PAIR, 32),
+        wia.InvalidValue,
+        "^LaunchConfig: grid is array.*: give one to three integers",
+    ),
+    "array as a count": (
+        lambda _: ContextConfig(max_streams=PAIR),
+        wia.InvalidValue,
+        "^ContextConfig: max_streams is a ndarray: give an integer from 1 on",
+    ),
+    "a device beyond the only one": (
+        lambda _: wia.Device(wia.open_machine("1xH100"), 5),
+        wia.InvalidValue,
+        "^Device: number is 5: give an integer from 0 to 0$",
+    ),
+    "a truth value as a device": (
+        lambda c: c.device.machine[True],
+        wia.UnknownDevice,
+        "^device True of .*: it has 0 to 1, one at a time$",
+    ),
+    "several devices": (
+        lambda c: c.device.machine[0:2],
+        wia.UnknownDevice,
+        "it has 0 to 1, one at a time$",
+    ),
+    "a copy onto itself": (
+        lambda c: c.create_stream().copy(*[c.allocate(64)] * 2),
+        wia.InvalidValue,
+        "the two overlap, and no device says in which order",
+    ),
+    "a copy a little further on": (
+        lambda c: _shift(c, 20),
+        wia.InvalidValue,
+        r"^copy of <bytes 0 to 39 of .*> to <bytes 20 to 59 of .*>: the two overlap",
+    ),
+    "a NumPy array for a kernel": (
+        lambda _: launch_kernel(compile_kernel(scale), LaunchConfig(1, 8), np.ones(8), 2.0),
+        wia.InvalidValue,
+        "^scale: a got ndarray .*: give a number, a tensor, a buffer or a part of one",
+    ),
+    "an integer of 70 bits": (
+        lambda c: launch_kernel(compile_kernel(scale), LaunchConfig(1, 8), tensor(c), 1 << 70),
+        wia.InvalidValue,
+        "^scale: factor got 1180591620717411303424: give an integer from .* which has 64 bits",
+    ),
+    "a function for a kernel": (
+        lambda c: launch_kernel(scale, LaunchConfig(1, 8), tensor(c), 2.0),
+        wia.InvalidValue,
+        r"^launch_kernel: kernel is the function scale: give compile_kernel\(scale\)$",
+    ),
+    "a kernel of any number of arrays": (
+        lambda _: compile_kernel(starred),
+        wia.InvalidValue,
+        r"^compile_kernel: starred takes \*arrays: a kernel has so many parameters",
+    ),
+}
+
+
+def _shift(context: wia.Context, by: int) -> None:
+    buffer = context.allocate(80)
+    context.create_stream().copy(buffer[by : 40 + by], buffer[0:40])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence(context: wia.Context, case: str) -> None:
+    """Each is refused in one, and the context works as before."""
+    call, error, message = CASES[case]
+    with pytest.raises(error, match=message) as caught:
+        call(context)
+    assert "\n" not in str(caught.value)
+    assert tensor(context).numpy().sum() == 8
+
+
+def test_pieces_that_only_touch(context: wia.Context) -> None:
+    """Ranges of one buffer that share no byte are copied."""
+    _shift(context, 40)
+
+
+def test_integers_of_numpy(context: wia.Context) -> None:
+    """They stand wherever Python's do, 0-dimensional arrays too."""
+    assert context.device.machine[np.int64(1)].number == 1
+    assert context.allocate(np.array(64)).nbytes == 64
+
+
+@pytest.mark.virtual("real devices cannot be made to fail")
+class TestInjection:
+    """Faults are checked where they are asked for, and what checks them may fail itself."""
+
+    @pytest.mark.parametrize("times", [True, 1.5, "2", None, 0, -1, PAIR])
+    def test_times(self, context: wia.Context, times: object) -> None:
+        with pytest.raises(wia.InvalidValue, match=r"^inject: .* times: give an integer from 1"):
+            context.device.machine.inject(0, RuntimeError("x"), times=times)  # type: ignore[arg-type]
+        assert tensor(context).numpy().sum() == 8
+
+    @pytest.mark.parametrize("error", [RuntimeError, "boom", None, 3])
+    def test_error(self, context: wia.Context, error: object) -> None:
+        with pytest.raises(wia.InvalidValue, match=r"^inject: error is .*: give an error, as Dev"):
+            context.device.machine.inject(0, error)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("matches", ["copy", None, 3])
+    def test_matches(self, context: wia.Context, matches: object) -> None:
+        with pytest.raises(wia.InvalidValue, match=r"^inject: matches is .*: give a function"):
+            context.device.machine.inject(0, RuntimeError("x"), matches=matches)  # type: ignore[arg-type]
+
+    def test_a_function_that_fails(self, context: wia.Context) -> None:
+        """The work fails with what it raised, once, and the stream goes on."""
+
+        def wrong(name: str) -> bool:
+            raise LookupError(name)
+
+        context.device.machine.inject(0, RuntimeError("x"), matches=wrong, times=5)
+        with pytest.raises(LookupError, match="copy to tensor"):
+            tensor(context).numpy()
+        assert tensor(context).numpy().sum() == 8
