@@ -15,10 +15,13 @@ from wia_lab.simt.launch import run, written_arguments
 from wia_lab.timeline import Aside
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from wia_lab.hal.backends.base import KernelLaunch, Span
     from wia_lab.machines import Device
+    from wia_lab.simt.events import Listener
     from wia_lab.timeline import Site
 
 _ALIGNMENT_BITS = 9  # storage begins at a multiple of 512 bytes, as cudaMalloc's does
@@ -45,8 +48,16 @@ class VirtualLaunch:
         Found by `run`; their messages name the launch.
     """
 
-    def __init__(self, launch: KernelLaunch, sheet: Device, stream: str, site: Site) -> None:
+    def __init__(
+        self,
+        launch: KernelLaunch,
+        sheet: Device,
+        stream: str,
+        site: Site,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
         self.launch, self.device = launch, sheet.name
+        self._listeners = listeners
         self.hazards: list[Any] = []
         self._where = f"{launch.name}, launched on line {site.line} in {stream}"
         self._arguments = [
@@ -109,6 +120,7 @@ class VirtualLaunch:
                 self._arguments,
                 shared_bytes=self.launch.shared_bytes,
                 device=self.device,
+                listeners=self._listeners,
             )
         )
         self.hazards = [
