@@ -14,8 +14,13 @@ from wia_lab.hal import MemoryKind
 class TestFindingDevices:
     """§3.2: count the devices and print what each is."""
 
-    def test_listing(self) -> None:
+    def test_listing(self, on_hardware: bool) -> None:
         """One table from the data sheets: name, units, memory, both rates."""
+        if on_hardware:
+            real = info(wia.open_machine("hardware")[0])
+            assert (real.vendor, real.type.value) == ("NVIDIA", "gpu")
+            assert str(real).startswith(f"{real.name} (NVIDIA gpu): {real.compute_units} compute")
+            return
         machine = wia.open_machine("T4+2xH100")
         found = [(i.name, i.vendor, i.type.value, i.compute_units) for i in map(info, machine)]
         assert len(machine) == 3
@@ -35,12 +40,14 @@ class TestCapabilities:
     """§3.2.1: adapt to what a device can do, rather than take all to be alike."""
 
     @pytest.mark.parametrize(("name", "bfloat16"), [("V100", False), ("T4", False), ("A100", True)])
-    @pytest.mark.virtual("a device of another kind")
-    def test_types(self, name: str, bfloat16: bool) -> None:
+    def test_types(self, name: str, bfloat16: bool, on_hardware: bool) -> None:
         """Half precision and 8-bit products since long, bfloat16 from compute capability 8.0."""
-        capabilities = wia.open_machine(name)[0].capabilities
+        device = wia.open_machine(name)[0]
+        capabilities = device.capabilities
         assert capabilities.supports_float16
         assert capabilities.supports_int8
+        if on_hardware:
+            bfloat16 = device.info.compute_capability >= (8, 0)
         assert capabilities.supports_bfloat16 is bfloat16
 
     def test_a_tensor_where_it_can_be(self) -> None:
