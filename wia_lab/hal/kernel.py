@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from wia_lab.hal.clike import CKernel, translate
 from wia_lab.hal.clike.types import Memory
 from wia_lab.hal.errors import InvalidValue, KernelError
 from wia_lab.simt.launch import written_arguments
+
+_PLACE = re.compile(r"<[^<>]*\.cl>:(?P<line>\d+): in \w+, (?P<what>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +126,7 @@ def _check_compiles(kernel: CKernel, parameters: tuple[Parameter, ...]) -> None:
     try:
         written_arguments(kernel.function, samples)
     except Exception as error:
-        raise KernelError(f"{kernel.name}: {str(error).strip().splitlines()[0]}") from error
+        what = str(error).strip().splitlines()[0]
+        if place := _PLACE.fullmatch(what):
+            what = f"the kernel's text, line {place['line']}: {place['what']}"
+        raise KernelError(f"{kernel.name}: {what}") from error

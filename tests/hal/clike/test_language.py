@@ -241,7 +241,7 @@ def test_outside(body: str, message: str | None) -> None:
         ("__kernel void f(int a, ...) {}", "a parameter has a type and a name"),
         ("__kernel void f(int) {}", "a parameter has a type and a name"),
         ("int g(int x) { if (x) return 1; }\n__kernel void f() {}", "return on every way"),
-        ("int g() { return g(); }\n__kernel void f() { g(); }", "recursion"),
+        ("int g() { return g(); }\n__kernel void f() { g(); }", "g calls itself here"),
         ("__kernel void f() {}\n__kernel void g() {}", "has the kernels f, g: name one"),
         ("__kernel void f() {}\n__kernel void f() {}", "f is defined twice"),
     ],

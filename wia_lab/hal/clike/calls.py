@@ -13,6 +13,8 @@ from wia_lab.hal.clike.values import Value, converted, element, integer
 class Calls(Expressions):
     """Lowers calls. What has an effect, or is to happen once, becomes a statement."""
 
+    function = ""  # whose body it is
+
     def _lower_funccall(self, node: Any) -> Value:
         name = getattr(node.name, "name", None)
         given = node.args.exprs if node.args else []
@@ -44,6 +46,7 @@ class Calls(Expressions):
         return Value(builtins.BARRIERS[name][flags > 1], None)
 
     def _call(self, node: Any, callee: Function, given: list[Any], values: list[Value]) -> Value:
+        self.unit.calls.setdefault(self.function, {}).setdefault(callee.name, node)
         if callee.is_kernel:
             raise self.unit.error(node, f"{callee.name} is a kernel: kernels are launched")
         if len(values) != len(callee.parameters):

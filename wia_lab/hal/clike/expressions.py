@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.hal.clike import builtins
 from wia_lab.hal.clike.source import refuse
-from wia_lab.hal.clike.types import BOOL, Memory, Scalar, Type, common, scalar
+from wia_lab.hal.clike.types import BOOL, ULONG, Memory, Scalar, Type, common, scalar
 from wia_lab.hal.clike.values import (
     BITWISE,
     COMPARISONS,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from wia_lab.hal.errors import KernelError
 
 ARITHMETIC = ("+", "-", "*", "/", "%", *BITWISE)
+Scope = dict[str, "Value"]
+"""What each name of the text is."""
+
 RESERVED = {*keyword.kwlist, "cuda", "math", "min", "max", "abs"}
 
 
@@ -55,6 +58,8 @@ class Unit:
     file: str
     functions: dict[str, Function] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
+    calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By function, those that it calls, each with the place of a call."""
 
     def error(self, node: Any, what: str) -> KernelError:
         """The error for a place in the tree; raise it."""
@@ -67,8 +72,9 @@ class Expressions:
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self.scopes: list[dict[str, Value]] = [dict(unit.constants)]
+        self.scopes: list[Scope] = [dict(unit.constants)]
         self.names: set[str] = set()
+        self.fixed: set[str] = set()  # names of Python that are never written again
         self.lines: list[tuple[int, str, int]] = []  # depth, text, line of C
         self.depth = 1
         self.line = 1
@@ -128,7 +134,8 @@ class Expressions:
         """The value of a node, of type None where it is a call of a void function."""
         method = getattr(self, f"_lower_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unit.error(node, f"{_WORDS.get(type(node).__name__, type(node).__name__)}")
+            name = type(node).__name__
+            raise self.unit.error(node, _WORDS.get(name, f"{name.lower()}{_OUTSIDE}"))
         found: Value = method(node)
         return found
 
@@ -150,6 +157,8 @@ class Expressions:
                 return scope[node.name]
         if node.name in builtins.FENCES:
             return integer(builtins.FENCES[node.name])
+        if node.name in self.unit.functions:
+            raise self.unit.error(node, f"{node.name} is a function: call it, as {node.name}(...)")
         raise self.unit.error(node, f"{node.name} is not declared: declare it before its use")
 
     def _lower_arrayref(self, node: Any) -> Value:
@@ -179,7 +188,9 @@ class Expressions:
         value = self.number(node)
         if value.scalar.is_float:
             raise self.unit.error(node, f"an index is {value.scalar.name}: make it an int")
-        return value.text
+        if value.constant is not None and value.constant >= 0:
+            return value.text
+        return converted(value, ULONG).text  # -1 is outside in C; in Python it counts from the end
 
     def _pointed(self, node: Any) -> tuple[str, str, Memory]:
         inner, index = node.expr, "0"
@@ -194,7 +205,7 @@ class Expressions:
         """What may be assigned to: a variable or an element."""
         if type(node).__name__ == "ID":
             found = self.number(node)
-            if found.constant is not None or node.name in self.unit.constants:
+            if found.text in self.fixed or found in self.unit.constants.values():
                 raise self.unit.error(node, f"{node.name} is const: it is never written")
             return found
         if type(node).__name__ != "ArrayRef" and getattr(node, "op", "") != "*":
@@ -210,9 +221,8 @@ class Expressions:
         if node.op == "*":
             return self._lower_arrayref(node)
         if node.op not in ("+", "-", "~", "!"):
-            raise self.unit.error(
-                node, f"{node.op} is outside the kernel language, but for &a[i] in an atomic"
-            )
+            word = "Address" if node.op == "&" else "Sizeof"
+            raise self.unit.error(node, f"{node.op}{_WORDS[word]}")
         value = self.number(node.expr)
         if node.op == "~" and value.scalar.is_float:
             raise self.unit.error(node, f"~ takes an integer, not {value.scalar.name}")
@@ -265,6 +275,10 @@ class Expressions:
             raise self.unit.error(node, f"{operator} takes integers, not {kind.name}")
         if operator in ("<<", ">>"):
             return shifted(operator, left, right)
+        if operator in ("/", "%") and right.constant == 0 and not kind.is_float:
+            raise self.unit.error(
+                node, f"{operator} by zero has no value: divide by another number"
+            )
         if operator in ("/", "%") and kind.is_signed:
             known = left.constant is not None and right.constant is not None
             if not known:
@@ -357,5 +371,10 @@ _WORDS = {
     "InitList": f"a list of values{_OUTSIDE} but where an array is declared",
     "EllipsisParam": f"...{_OUTSIDE}: write what stands there",
     "Typename": f"a type{_OUTSIDE} as a value",
+    "Typedef": f"typedef{_OUTSIDE}: write the type itself",
+    "Compound": f"a block{_OUTSIDE} as a value",
+    "NamedInitializer": f"a place in braces{_OUTSIDE}: give values in their order",
+    "Address": f"{_OUTSIDE}, but for &a[i] in an atomic",
+    "Sizeof": f"{_OUTSIDE}: write the number of bytes",
     "FuncCall": f"a call{_OUTSIDE} outside functions: write the number",
 }

@@ -52,6 +52,7 @@ def translate(source: str) -> dict[str, CKernel]:
     KernelError
         With line and column, for what is outside the language.
     """
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
     digest = hashlib.sha256(source.encode()).hexdigest()[:8]
     tree = parse(source, "the kernel's text")
     unit = Unit("the kernel's text")
@@ -61,6 +62,7 @@ def translate(source: str) -> dict[str, CKernel]:
         raise KernelError("the kernel's text has no __kernel function: mark one with __kernel")
     file = f"<{kernels[0].name}-{digest}.cl>"
     lines = [line for each in definitions for line in _function(each, unit)]
+    _check_no_recursion(unit)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     namespace = _compiled(lines, file)
     for each in unit.functions.values():
@@ -116,9 +118,8 @@ def _head(node: Any, unit: Unit, names: Expressions) -> Function:
     result = names.type_of(declared.type.type)
     if is_kernel and result is not None:
         raise unit.error(node.decl, f"{declared.name} is a kernel: its type is void")
-    given = declared.type.args.params if declared.type.args else []
     reader = Expressions(unit)
-    parameters = tuple(_parameter(each, unit, reader) for each in given if not _is_void(each))
+    parameters = tuple(_parameter(each, unit, reader) for each in _given(node))
     locals_ = [n for n, k in parameters if isinstance(k, Memory) and k.space == "local"]
     if is_kernel and len(locals_) > 1:
         raise unit.error(
@@ -127,14 +128,34 @@ def _head(node: Any, unit: Unit, names: Expressions) -> Function:
     return Function(declared.name, names.fresh(declared.name), result, parameters, is_kernel)
 
 
+def _given(node: Any) -> list[Any]:
+    """The parameters of a definition."""
+    arguments = node.decl.type.args
+    return [each for each in (arguments.params if arguments else []) if not _is_void(each)]
+
+
+def _check_no_recursion(unit: Unit) -> None:
+    """Refuse a function that comes to itself again: a device has no stack to count on."""
+    for name in unit.calls:
+        ways = [(called, place) for called, place in unit.calls[name].items()]
+        seen: set[str] = set()
+        while ways:
+            called, place = ways.pop()
+            if called == name:
+                raise unit.error(place, f"{name} calls itself here: use a loop instead")
+            if called not in seen:
+                seen.add(called)
+                ways += [(each, place) for each in unit.calls.get(called, {})]
+
+
 def _is_void(node: Any) -> bool:
     names = getattr(getattr(node, "type", None), "type", None)
     return type(node).__name__ == "Typename" and getattr(names, "names", None) == ["void"]
 
 
 def _parameter(node: Any, unit: Unit, reader: Expressions) -> tuple[str, Type]:
-    if getattr(node, "name", None) is None:
-        raise unit.error(node, "a parameter has a type and a name")
+    if getattr(node, "name", None) is None or not hasattr(node, "type"):
+        raise unit.error(node, "a parameter has a type and a name, as in int n")
     shape = node.type
     if type(shape).__name__ == "TypeDecl":
         kind = reader.type_of(shape)
@@ -156,21 +177,23 @@ def _parameter(node: Any, unit: Unit, reader: Expressions) -> tuple[str, Type]:
 def _function(node: Any, unit: Unit) -> list[Line]:
     """The lines of one function."""
     head = unit.functions[node.decl.name]
-    body = Statements(unit, head.result)
+    body = Statements(unit, head.name, head.result)
     body.names |= {each.python_name for each in unit.functions.values()}
     body.line = node.decl.coord.line
     body.scopes.append({})
     arguments = []
+    constant = {each.name for each in _given(node) if "const" in getattr(each.type, "quals", ())}
     for name, kind in head.parameters:
-        python = body.fresh(name)
-        body.scopes[-1][name] = Value(python, kind)
+        is_const = name in constant and isinstance(kind, Scalar)
+        python = body.declared(node.decl, name, Value("", kind), is_const=is_const)
         if isinstance(kind, Memory) and kind.space == "private" and head.is_kernel:
             raise unit.error(node.decl, f"{name}: a kernel's pointer is __global or __constant")
         if isinstance(kind, Memory) and kind.space == "local" and head.is_kernel:
             body.emit(f"{python} = cuda.shared.array(0, {kind.element.cast})")
         else:
             arguments.append(python)
-    body.statement(node.body)
+    for each in node.body.block_items or []:  # in the parameters' own scope, as C has it
+        body.statement(each)
     if head.result is not None and not ends(node.body):
         raise unit.error(node.decl, f"{head.name} can end without its return: return on every way")
     line = node.decl.coord.line

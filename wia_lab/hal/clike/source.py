@@ -7,27 +7,33 @@ that are as long and that the language does not have, so that lines and columns 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_parser
 
 from wia_lab.hal.clike.types import SHORTHANDS
 from wia_lab.hal.errors import KernelError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SPACES = {"volatile": "global", "_Atomic": "local", "restrict": "constant"}
 """What the tree says for each address space."""
 
+_VECTOR = re.compile(r"(u?(?:char|short|int|long)|float|double|half)(2|3|4|8|16)")
 _DISGUISES = {"global": "volatile", "local": "_Atomic", "constant": "restrict", "kernel": "inline"}
 _DROPPED = ("private", "__private", "restrict", "__restrict", "inline")
 _REFUSED = {
     "volatile": "use an atomic or a barrier",
     "half": "use float",
     "_Atomic": "use atomic_add and its like",
+    "__attribute__": "leave it out",
 }
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)[ \t]*(.*?)[ \t]*$")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _TYPEDEFS = " ".join(f"typedef int {each};" for each in (*SHORTHANDS, "bool"))
+_ENDED = "At end of input"
 _PARSED = re.compile(r".*?:(?P<line>\d+):(?:(?P<column>\d+):)?\s*(?P<what>.*)", re.DOTALL)
 
 
@@ -53,8 +59,11 @@ def parse(source: str, file: str) -> Any:
             what = "'...' is a hole: write what belongs there"
             raise refuse(file, line, column, what) from None
         found = _PARSED.match(str(error))
-        if found is None:
+        if found is None and _ENDED in str(error):
             raise KernelError(f"{file} ends too soon: close what is open, {{, ( or [") from None
+        if found is None:  # the parser does not say where
+            what = str(error).rpartition(": ")[2].lower()
+            raise KernelError(f"{file}: {what}: look for operators that C does not have") from None
         last = source.count("\n") + 1
         line, what = min(int(found["line"]), last), found["what"].strip()
         what = what.replace("before: ", "not C before ")
@@ -63,9 +72,13 @@ def parse(source: str, file: str) -> Any:
 
 def _prepared(source: str, file: str) -> str:
     text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    if (open_ := text.find("/*")) >= 0:
+        row, column = text.count("\n", 0, open_) + 1, open_ - text.rfind("\n", 0, open_)
+        raise refuse(file, row, column, "this comment has no end: close it with */")
     macros: dict[str, str] = {}
-    lines = []
-    for number, line in enumerate(text.split("\n"), 1):
+    lines: list[str] = []
+    for number, line in _joined(text):
+        lines += [""] * (number - 1 - len(lines))  # lines that were joined to the one before
         if line.lstrip().startswith("#"):
             _define(line, number, file, macros)
             lines.append("")
@@ -73,6 +86,19 @@ def _prepared(source: str, file: str) -> str:
             lines.append(_WORD.sub(lambda word: _word(word[0], macros), line))
             _check(line, number, file)
     return "\n".join(lines)
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; one that ends in a backslash goes on in the next."""
+    begun, first = "", 1
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith("\\"):
+            begun += line[:-1]
+            continue
+        yield first, begun + line
+        begun, first = "", number + 1
+    if begun:
+        yield first, begun
 
 
 def _define(line: str, number: int, file: str, macros: dict[str, str]) -> None:
@@ -85,12 +111,15 @@ def _define(line: str, number: int, file: str, macros: dict[str, str]) -> None:
             column,
             f"{line.strip()}: of the preprocessor there is #define NAME value alone",
         )
-    macros[found[1]] = _WORD.sub(lambda word: macros.get(word[0], word[0]), found[3])
+    macros[found[1]] = found[3]
 
 
-def _word(word: str, macros: dict[str, str]) -> str:
-    if word in macros:
-        return macros[word]
+def _word(word: str, macros: dict[str, str], inside: tuple[str, ...] = ()) -> str:
+    """What stands for a word; in a macro's own text its name is only a name, as in C."""
+    if word in macros and word not in inside:
+        within = (*inside, word)
+        text = _WORD.sub(lambda each: _word(each[0], macros, within), macros[word])
+        return text.ljust(len(word))  # what follows keeps its column where it can
     if word in _DROPPED:
         return " " * len(word)
     plain = word.removeprefix("__")
@@ -101,4 +130,7 @@ def _check(line: str, number: int, file: str) -> None:
     for word in _WORD.finditer(line):
         if word[0] in _REFUSED:
             what = f"{word[0]} is outside the kernel language: {_REFUSED[word[0]]}"
+            raise refuse(file, number, word.start() + 1, what)
+        if _VECTOR.fullmatch(word[0]):
+            what = f"{word[0]} is outside the kernel language: use one number a variable, or arrays"
             raise refuse(file, number, word.start() + 1, what)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wia_lab.hal.clike.calls import Calls
 from wia_lab.hal.clike.source import SPACES
 from wia_lab.hal.clike.types import Memory, Scalar
 from wia_lab.hal.clike.values import Value, converted, negated
 
+if TYPE_CHECKING:
+    from wia_lab.hal.clike.expressions import Scope, Unit
+
 
 class Statements(Calls):
     """Lowers the body of one function."""
 
-    def __init__(self, unit: Any, result: Scalar | None) -> None:
+    def __init__(self, unit: Unit, function: str, result: Scalar | None) -> None:
         super().__init__(unit)
-        self.result = result
-        self._again: list[Callable[[], None]] = []  # what each loop around does at `continue`
+        self.function, self.result = function, result
+        self._again: list[tuple[Callable[[], None], list[Scope]]] = []
+        """What each loop around does at `continue`, and the scopes that it stands in."""
 
     def statement(self, node: Any) -> None:
         """Emit one statement."""
@@ -55,9 +59,24 @@ class Statements(Calls):
         for each in node.decls:
             self.statement(each)
 
+    def declared(self, node: Any, name: str, value: Value, *, is_const: bool) -> str:
+        """Enter a name of the text with the type of `value`; returns the one it has in Python."""
+        if name in self.scopes[-1]:
+            raise self.unit.error(
+                node, f"{name} is declared twice in one block: give the second another name"
+            )
+        python = self.fresh(name)
+        self.scopes[-1][name] = Value(python, value.type)
+        if is_const:
+            self.fixed.add(python)
+        return python
+
     def _do_decl(self, node: Any) -> None:
         if node.storage:
             raise self.unit.error(node, f"{node.storage[0]} is outside the kernel language here")
+        if type(node.type).__name__ in ("Enum", "Struct", "Union"):
+            what = type(node.type).__name__.lower()
+            raise self.unit.error(node, f"{what} is outside the kernel language: use numbers")
         if type(node.type).__name__ == "ArrayDecl":
             self._array(node)
             return
@@ -70,16 +89,24 @@ class Statements(Calls):
         kind = self.type_of(node.type)
         if kind is None:
             raise self.unit.error(node, f"{node.name} cannot be void")
+        if node.init is not None and _mentions(node.init, node.name):
+            raise self.unit.error(
+                node, f"{node.name} stands in its own first value, where it has none yet"
+            )
         value = None if node.init is None else self.number(node.init)
-        name = self.fresh(node.name)
-        self.scopes[-1][node.name] = Value(name, kind)
+        name = self.declared(node, node.name, Value("", kind), is_const="const" in node.quals)
         if value is not None:
             self.emit(f"{name} = {_typed(converted(value, kind), kind)}")
 
     def _array(self, node: Any) -> None:
-        inner, extents = node.type, []
+        inner = node.type
+        extents: list[int] = []
         while type(inner).__name__ == "ArrayDecl":
-            extent = None if inner.dim is None else self.number(inner.dim).constant
+            given = getattr(node.init, "exprs", [])
+            if inner.dim is None and not extents and given:
+                extent: int | None = len(given)  # int a[] = {1, 2, 3};
+            else:
+                extent = None if inner.dim is None else self.number(inner.dim).constant
             if extent is None or extent < 1:
                 raise self.unit.error(
                     node, f"{node.name}: each extent of an array is a constant from 1 on"
@@ -93,12 +120,10 @@ class Statements(Calls):
         if spaces not in ([], ["local"]):
             raise self.unit.error(node, f"{node.name}: a function declares local or private arrays")
         space = "local" if spaces else "private"
-        name = self.fresh(node.name)
+        memory = Memory(kind, space, len(extents), is_const="const" in node.quals)
+        name = self.declared(node, node.name, Value("", memory), is_const=False)
         made = "shared" if spaces else "local"
         shape = str(extents[0]) if len(extents) == 1 else f"({', '.join(map(str, extents))})"
-        self.scopes[-1][node.name] = Value(
-            name, Memory(kind, space, len(extents), is_const="const" in node.quals)
-        )
         self.emit(f"{name} = cuda.{made}.array({shape}, {kind.cast})")
         if node.init is not None:
             self._initialised(node, name, kind, extents, space)
@@ -113,6 +138,9 @@ class Statements(Calls):
                 node, f"{name}: values in braces are for private arrays of one extent, at most one "
                 "for each element"
             )  # fmt: skip
+        for each in given:
+            if type(each).__name__ in ("NamedInitializer", "InitList"):
+                raise self.unit.error(node, f"{name}: its values are numbers, in their order")
         for place in range(extents[0]):
             value = self.number(given[place]) if place < len(given) else None
             text = "0" if value is None else converted(value, kind).text
@@ -157,7 +185,7 @@ class Statements(Calls):
             self.depth += 1
             self._deeper("break")
             self.depth -= 1
-        self._again.append(step)
+        self._again.append((step, [*self.scopes]))
         self.block(node.stmt)
         self._again.pop()
         self.depth += 1
@@ -170,7 +198,7 @@ class Statements(Calls):
             self._deeper("break")
 
         self.emit("while True:")
-        self._again.append(test)
+        self._again.append((test, [*self.scopes]))
         self.block(node.stmt)
         self._again.pop()
         self.depth += 1
@@ -180,7 +208,10 @@ class Statements(Calls):
     def _do_continue(self, node: Any) -> None:
         if not self._again:
             raise self.unit.error(node, "continue stands in no loop")
-        self._again[-1]()
+        step, scopes = self._again[-1]
+        kept, self.scopes = self.scopes, scopes  # a name may mean something else inside the loop
+        step()
+        self.scopes = kept
         self.emit("continue")
 
     def _do_break(self, node: Any) -> None:
@@ -208,6 +239,13 @@ def ends(node: Any) -> bool:
     if kind == "If":
         return node.iffalse is not None and ends(node.iftrue) and ends(node.iffalse)
     return kind == "Return"
+
+
+def _mentions(node: Any, name: str) -> bool:
+    """Whether a name stands anywhere in an expression."""
+    if type(node).__name__ == "ID":
+        return bool(node.name == name)
+    return any(_mentions(child, name) for _, child in node.children())
 
 
 def _typed(value: Value, kind: Scalar) -> str:

@@ -57,8 +57,13 @@ def integer(number: int, kind: Scalar = INT) -> Value:
 def literal(kind: str, text: str) -> Value:
     """A constant as written; its suffix, and where that says nothing its size, gives the type."""
     lower = text.lower()
+    if kind in ("float", "double", "long double") and lower.startswith("0x"):
+        digits = lower.rstrip("fl")  # behind the p stand decimal digits
+        single = digits != lower and lower.endswith("f")
+        single_or_double = FLOAT if single else DOUBLE
+        return Value(f"{single_or_double.cast}({float.fromhex(digits)!r})", single_or_double)
     if kind in ("float", "double", "long double"):
-        if lower.endswith("f") and not lower.startswith("0x"):
+        if lower.endswith("f"):
             return Value(f"float32({lower[:-1]})", FLOAT)
         return Value(f"float64({lower.rstrip('l')})", DOUBLE)
     digits = lower.rstrip("ul")
