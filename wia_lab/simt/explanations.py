@@ -286,8 +286,7 @@ def explain(error: Exception, py_func: FunctionType) -> None:
     original = _COLOUR.sub("", str(error)).strip()
     file, line = _place(error, original, py_func)
     sentence, is_whole = _sentence(error, original, py_func)
-    text = f"{Path(file).name}:{line}: in {py_func.__name__}, {sentence}"
-    text += "" if text.endswith("?") else "."
+    text = f"{Path(file).name}:{line}: in {py_func.__name__}, {sentence}."
     error.args = (text if is_whole else f"{text}\n\n{original}",)
 
 
@@ -327,12 +326,12 @@ def _sentence(error: Exception, message: str, py_func: FunctionType) -> tuple[st
         if found := pattern.search(message):
             near = _attribute_meant(message) if "Unknown attribute" in pattern.pattern else None
             said = _plainer(sentence.format(*found.groups()))
-            return f"{said}: did you mean {near}?" if near else said, True
+            return f"{said}: perhaps {near} is meant" if near else said, True
     own = _PLACES_OF_NUMBA.split(message)[0]
     lines = [line for line in own.splitlines() if not _NOISE.match(line)]
     said = _plainer(lines[0] if lines else "the kernel cannot be typed").strip().rstrip(".")
     near = meant_by(error)
-    return f"{said}: did you mean {near}?" if near else said, len(lines) <= 1
+    return f"{said}: perhaps {near} is meant" if near else said, len(lines) <= 1
 
 
 def _name_without_value(message: str, py_func: FunctionType) -> str | None:
@@ -340,7 +339,7 @@ def _name_without_value(message: str, py_func: FunctionType) -> str | None:
     for pattern, said, way_out in _NAMES:
         if found := pattern.search(message):
             near = nearest(found[1], visible(py_func))
-            return f"{found[1]} {said}: {f'did you mean {near}?' if near else way_out}"
+            return f"{found[1]} {said}: {f'perhaps {near} is meant' if near else way_out}"
     return None
 
 
