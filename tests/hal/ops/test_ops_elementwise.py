@@ -214,3 +214,16 @@ def _within(
         condition * info.eps * np.abs(expected), float(info.smallest_subnormal)
     )
     return bool(np.all(np.abs(got.astype(np.float64) - expected) <= allowed))
+
+
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("target", [each for each in DTYPES if each.kind != "f"], ids=str)
+def test_floats_that_integers_do_not_reach(
+    context: wia.Context, source: str, target: np.dtype
+) -> None:
+    """They become the largest or the smallest, and NaN becomes 0, on every machine alike."""
+    limits = np.iinfo(target)
+    given = np.array([np.nan, np.inf, -np.inf, 6e4, -6e4, 2.9, -2.9, 0.0], source)
+    inside = [min(max(each, limits.min), limits.max) for each in (60000, -60000, 2, -2, 0)]
+    got = wia.convert(wia.from_numpy(context, given), target).numpy()
+    assert got.tolist() == [0, limits.max, limits.min, *inside]

@@ -55,7 +55,11 @@ def sigmoid(a: Tensor, *, stream: Stream | None = None) -> Tensor:
 
 
 def convert(a: Tensor, dtype: Any, *, stream: Stream | None = None) -> Tensor:
-    """A copy with elements of another type, each as near as the type has it."""
+    """A copy with elements of another type.
+
+    Integers wrap round. Floats become integers by leaving out what stands behind the point; those
+    beyond the type become its largest or smallest, and NaN becomes 0, as a GPU's conversion has it.
+    """
     check_tensors("convert", a=a)
     return enqueue(planned("convert", [a], a.shape, checked_dtype(dtype)), [a], stream)
 

@@ -105,7 +105,7 @@ def _copy(target: Operand, source: Operand, room: Room) -> Launch:
         list(zip(source.shape, target.strides, source.strides, strict=True)), np.int64
     ).reshape(-1, 3)
     arguments = (target.flat, target.start, source.flat, source.start, room.constant(table))
-    return _over(rearrange(target.dtype), source.size, *arguments, source.size)
+    return _over(rearrange(target.dtype, source.dtype), source.size, *arguments, source.size)
 
 
 @dataclass(slots=True)

@@ -50,8 +50,17 @@ def sigmoid(operation: Operation, a: Array) -> Any:
 
 
 def convert(operation: Operation, a: Array) -> Any:
-    """The same values in another type, as near as it has them."""
-    return a.astype(operation.output.dtype)
+    """The same values in another type; see `wia_lab.hal.convert`."""
+    wanted = operation.output.dtype
+    if a.dtype.kind != "f" or wanted.kind == "f":
+        return a.astype(wanted)
+    # What NumPy makes of floats that the integers do not reach depends on the processor
+    x, limits = a.astype(np.float64), np.iinfo(wanted)
+    is_high, is_low = x >= float(limits.max), x <= float(limits.min)
+    near = np.where(is_high | is_low | np.isnan(x), 0, x).astype(wanted)
+    near[is_high] = limits.max
+    near[is_low] = limits.min
+    return near
 
 
 def fill(operation: Operation) -> Any:
