@@ -330,7 +330,7 @@ def _sentence(error: Exception, message: str, py_func: FunctionType) -> tuple[st
     own = _PLACES_OF_NUMBA.split(message)[0]
     lines = [line for line in own.splitlines() if not _NOISE.match(line)]
     said = _plainer(lines[0] if lines else "the kernel cannot be typed").strip().rstrip(".")
-    near = meant_by(error)
+    near = None if "perhaps" in said else meant_by(error)
     return f"{said}: perhaps {near} is meant" if near else said, len(lines) <= 1
 
 

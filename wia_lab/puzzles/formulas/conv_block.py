@@ -183,6 +183,14 @@ SUSPECTS = (
         _pooled_first,
     ),
     Suspect(
+        "pool-and-relu-before-norm",
+        "ReLU and the greatest of the four come before scale and shift: first scale and shift each "
+        "of the four sums, then set negative values to 0 and take the greatest.",
+        _variant(
+            after=lambda sums, scale, shift: _relu(sums.max(axis=-1, keepdims=True)) * scale + shift
+        ),
+    ),
+    Suspect(
         "no-relu",
         "negative values are left: ReLU sets them to 0.",
         _variant(after=lambda sums, scale, shift: sums * scale + shift),
