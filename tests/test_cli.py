@@ -26,12 +26,38 @@ OUTCOMES = [
         "",
         "there is no puzzle 'tiled-matmull': did you mean 'tiled-matmul'?",
     ),
-    ("reset 99", 2, "", "there is no puzzle '99': there are start, first-kernel"),
+    ("reset 99", 2, "", "there is no puzzle '99': wia-lab puzzles lists the 16 that there are\n"),
+    ("hint softmax", 2, "", "there is no puzzle 'softmax': did you mean 'reduction-softmax'?\n"),
+    ("puzzles", 0, "06  tiled-matmul         threads that need the same numbers", ""),
     ("check no-such", 2, "", "there is no puzzle 'no-such'"),
     ("check a b", 2, "", "got unexpected extra argument (b): see wia-lab check --help"),
-    ("check 6", 3, "", "no workbook in {here} nor {here}/my-notebooks: run wia-lab start first"),
-    ("progress --dir elsewhere", 3, "", "no workbook in elsewhere: run wia-lab start first"),
-    ("hint 6 --dir elsewhere", 3, "", "no workbook in elsewhere: run wia-lab start first"),
+    (
+        "check 6",
+        3,
+        "",
+        "no workbook in {here} nor {here}/my-notebooks, neither .wia-lab.json nor a puzzle's "
+        "notebook: run wia-lab start first, or name the learner's folder with --dir\n",
+    ),
+    ("check --mutants --dir .", 2, "", "--mutants judges the clone's own answers: leave --dir out"),
+    ("progress --dir elsewhere", 3, "", "there is no folder elsewhere: name the learner's folder"),
+    ("hint 6 --dir .", 3, "", "no workbook in ., neither .wia-lab.json nor a puzzle's notebook"),
+    ("submit --dir {EMPTY}", 2, "", "'--dir': the name is empty: write . for this folder: see"),
+    (
+        "release {EMPTY}",
+        2,
+        "",
+        "invalid value for 'DIR': the name is empty: write . for this folder",
+    ),
+    ("start {EMPTY} --no-lab", 2, "", "the name is empty: write . for this folder"),
+    ("grade . -o {EMPTY}", 2, "", "invalid value for '-o' / '--out': the name is empty"),
+    ("grade . -o out --scheduler xyz", 2, "", "--scheduler 'xyz' is no address: tcp://HOST:8786"),
+    ("grade . -o out --seconds nan", 3, "", "limit seconds is nan: it must be 0.1 or more"),
+    (
+        "grade . -o out --course x.toml",
+        3,
+        "",
+        "x.toml cannot be used (No such file or directory): ",
+    ),
     ("start --port 0", 2, "", "invalid value for '--port': 0 is not in the range 1<=x<=65535"),
     ("start a b", 2, "", "got unexpected extra argument (b): see wia-lab start --help"),
     ("build --check --run all", 2, "", "--check writes nothing, and --run stores outputs"),
@@ -45,7 +71,7 @@ OUTCOMES = [
 @pytest.mark.parametrize(("line", "code", "out", "err"), OUTCOMES, ids=[o[0] for o in OUTCOMES])
 def test_outcome(line, code, out, err, in_folder, capsys):
     """Usage is 2, what this folder cannot do is 3, and the sentence says the way out."""
-    assert cli.main(line.split()) == code
+    assert cli.main([word.replace("{EMPTY}", "") for word in line.split()]) == code
     printed = capsys.readouterr()
     assert out in printed.out
     assert err.format(here=in_folder) in printed.err
@@ -62,7 +88,12 @@ class TestErrors:
         [
             (CheckFailed("line 3: out of bounds"), 1, "line 3: out of bounds"),
             (CannotRun("no kernel here"), 3, "no kernel here"),
-            (PermissionError(13, "Permission denied", "x.ipynb"), 3, "x.ipynb: Permission denied"),
+            (
+                PermissionError(13, "Permission denied", "x.ipynb"),
+                3,
+                "x.ipynb cannot be used (Permission denied): choose a place that you may read and "
+                "write",
+            ),
             (OSError("disk on fire"), 3, "this machine: disk on fire"),
             (KeyboardInterrupt(), 130, "stopped"),
         ],

@@ -6,6 +6,7 @@ Results go to stdout, progress and errors to stderr; every error is one sentence
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from wia_lab.errors import WiaLabError
 COMMANDS = {
     "start": "wia_lab.commands.start:start",
     "check": "wia_lab.commands.check:check",
+    "puzzles": "wia_lab.commands.progress:puzzles",
     "hint": "wia_lab.commands.progress:hint",
     "progress": "wia_lab.commands.progress:progress",
     "reset": "wia_lab.commands.progress:reset",
@@ -31,6 +33,18 @@ COMMANDS = {
     "conformance": "wia_lab.commands.conformance:conformance",
 }
 """Each command's name and where its function stands, in the order of the help page."""
+
+WAYS_OUT = {
+    errno.ENOENT: "check the name",
+    errno.ENOTDIR: "check the name",
+    errno.EISDIR: "name a file",
+    errno.EEXIST: "name another",
+    errno.EACCES: "choose a place that you may read and write",
+    errno.EPERM: "choose a place that you may read and write",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOSPC: "free some space",
+}
+"""What to do when a file or a folder cannot be used."""
 
 
 @click.group(
@@ -62,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        complain(f"{error.filename or 'this machine'}: {error.strerror or error}")
+        complain(system_sentence(error))
         return 3
     except (KeyboardInterrupt, click.Abort):
         complain("stopped")
@@ -74,10 +88,17 @@ def complain(message: object) -> None:
     print(f"wia-lab: {message}", file=sys.stderr)
 
 
+def system_sentence(error: OSError) -> str:
+    """Return the system's refusal in the house's form."""
+    thing, reason = error.filename or "this machine", error.strerror or error
+    way_out = WAYS_OUT.get(error.errno or 0)
+    return f"{thing} cannot be used ({reason}): {way_out}" if way_out else f"{thing}: {reason}"
+
+
 def usage_sentence(error: click.UsageError) -> str:
     """Return click's message in the house's form: one sentence that ends in the way out."""
     text = " ".join(error.format_message().split()).rstrip(".")
     text = text[:1].lower() + text[1:]
-    if error.ctx is None or error.ctx.info_name == "wia-lab":
+    if error.ctx is None or error.ctx.info_name == "wia-lab" or text.endswith("?"):
         return text
     return f"{text}: see {error.ctx.command_path} --help"

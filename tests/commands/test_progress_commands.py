@@ -34,7 +34,10 @@ class TestCheck:
     def test_stub(self, folder, capsys):
         """An answer not begun is not solved."""
         assert main(["check", "tiled-matmul"]) == 1
-        assert capsys.readouterr().out == "06-tiled-matmul: not solved\n  NotImplementedError: \n"
+        assert capsys.readouterr().out == (
+            "06-tiled-matmul: not solved\n"
+            "  the cell that begins with `def answer():`, line 3: NotImplementedError: \n"
+        )
 
     def test_all(self, folder, capsys):
         """Without a name every notebook is judged and counted; one that cannot be is no success."""
@@ -55,7 +58,27 @@ class TestCheck:
         """A file that is no notebook is told in one sentence."""
         (folder / "06-tiled-matmul.ipynb").write_text("{")
         assert main(["check", "6"]) == 1
-        assert "is not a notebook that Jupyter can read" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "is not a notebook that Jupyter can read (Expecting property name" in said
+        assert said.endswith(
+            "wia-lab reset tiled-matmul brings a fresh one and keeps this as a backup\n"
+        )
+
+    def test_by_its_path(self, folder, notebook_with, capsys):
+        """A notebook's path names the puzzle and the folder."""
+        notebook_with(
+            folder / "06-tiled-matmul.ipynb", "def answer():\n    return 42", "tiled-matmul"
+        )
+        assert main(["check", "my-notebooks/06-tiled-matmul.ipynb"]) == 0
+
+    def test_copied_without_state(self, folder, in_folder, capsys):
+        """Notebooks alone are judged, and what is solved is remembered from then on."""
+        copy = in_folder / "elsewhere"
+        copy.mkdir()
+        shutil.copy(folder / "06-tiled-matmul.ipynb", copy)
+        assert main(["check", "6", "--dir", "elsewhere"]) == 1
+        assert "elsewhere has no .wia-lab.json" in capsys.readouterr().err
+        assert (copy / ".wia-lab.json").exists()
 
 
 class TestMutants:
@@ -110,6 +133,16 @@ class TestHintProgressReset:
         main(["progress"])
         assert "06  tiled-matmul           open               2 of 3 hints seen\n" in (
             capsys.readouterr().out
+        )
+
+    def test_the_last_hint_again(self, folder, capsys):
+        """After the last hint it is shown again, and the first line says so."""
+        for _ in range(3):
+            main(["hint", "6"])
+        capsys.readouterr()
+        assert main(["hint", "6"]) == 0
+        assert capsys.readouterr().out.startswith(
+            "There is no further hint: the last once more.\nHint 3 of 3\n"
         )
 
     def test_progress_lists_every_puzzle(self, folder, capsys):

@@ -76,9 +76,20 @@ class TestFind:
             find("tiled-matmull")
 
     def test_nothing_like_it(self):
-        """A name like none lists all."""
-        with pytest.raises(UnknownPuzzleError, match="there are start, .*tiled-matmul"):
+        """A name like none is told how all are listed."""
+        with pytest.raises(
+            UnknownPuzzleError,
+            match="no puzzle 'xyzzy': wia-lab puzzles lists the 16 that there are",
+        ):
             find("xyzzy")
+
+    @pytest.mark.parametrize(
+        ("part", "whole"), [("softmax", "reduction-softmax"), ("Halo", "halo-convolution")]
+    )
+    def test_a_part_of_a_name(self, part, whole):
+        """A part of one name is answered with the whole."""
+        with pytest.raises(UnknownPuzzleError, match=f"did you mean {whole!r}?"):
+            find(part)
 
     @pytest.mark.parametrize("name", [6, None, ["tiled-matmul"]])
     def test_no_text(self, name):

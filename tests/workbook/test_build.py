@@ -168,9 +168,9 @@ class TestDrift:
 
 
 UNREADABLE = {
-    "empty": (b"", "Notebook does not appear to be JSON"),
-    "half": (b'{"cells": [', "Notebook does not appear to be JSON"),
-    "a list": (b"[]", ""),
+    "empty": (b"", "(Expecting value: line 1 column 1 (char 0))"),
+    "half": (b'{"cells": [', "line 1 column 12"),
+    "a list": (b"[]", "(its JSON is no object)"),
     "an old format": (b'{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', ""),
     "no cells": (
         b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',

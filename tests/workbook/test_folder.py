@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wia_lab.errors import CannotRun
 from wia_lab.workbook import places, progress
-from wia_lab.workbook.folder import find_folder, open_folder, reset_notebook
+from wia_lab.workbook.folder import begin_state, find_folder, open_folder, reset_notebook
 
 
 class TestFind:
@@ -19,15 +21,56 @@ class TestFind:
         assert find_folder(None, tmp_path / "my-notebooks") == tmp_path / "my-notebooks"
 
     def test_a_folder_without_state_still_counts(self, tmp_path, small_workbook):
-        """Notebooks copied by hand make a folder, too."""
+        """One notebook copied by hand makes a folder, too, but one with a state comes first."""
+        here, below = tmp_path / "here", tmp_path / "here" / "my-notebooks"
+        open_folder(here)
+        for name in (progress.STATE_FILE, "00-start.ipynb"):
+            (here / name).unlink()
+        assert find_folder(here) == here
+        assert find_folder(None, here) == here
+        open_folder(below)
+        assert find_folder(None, here) == below
+
+    @pytest.mark.parametrize(
+        ("named", "said"),
+        [
+            ("empty", "no workbook in empty, neither .wia-lab.json nor a puzzle's notebook: run "),
+            ("nowhere", "there is no folder nowhere: name the learner's folder with --dir"),
+            ("a.txt", "a.txt is a file, and --dir names a folder: try --dir ."),
+            ("mine/00-start.ipynb", "is a notebook, and --dir names a folder: try --dir mine"),
+            ("mine/demos", "run wia-lab start first, or did you mean --dir mine?"),
+            (".", "run wia-lab start first, or did you mean --dir mine?"),
+        ],
+    )
+    def test_none(self, named, said, in_folder, small_workbook):
+        """Elsewhere the sentence names where was looked, for what, and what is near."""
+        open_folder(in_folder / "mine")
+        (in_folder / "empty").mkdir()
+        (in_folder / "a.txt").touch()
+        with pytest.raises(CannotRun) as caught:
+            find_folder(Path(named))
+        assert said in str(caught.value)
+
+
+class TestState:
+    """A folder of copied notebooks begins to remember."""
+
+    def test_begun_once_and_told(self, tmp_path, small_workbook, capsys):
+        """The missing file is named; the second call has nothing to say."""
         open_folder(tmp_path)
         (tmp_path / progress.STATE_FILE).unlink()
-        assert find_folder(tmp_path) == tmp_path
+        begin_state(tmp_path)
+        begin_state(tmp_path)
+        assert progress.load(tmp_path) == progress.Progress()
+        said = capsys.readouterr().err
+        assert said.startswith(f"wia-lab: {tmp_path} has no .wia-lab.json, so what was solved")
+        assert said.count("\n") == 1
 
-    def test_none(self, tmp_path):
-        """Elsewhere the sentence names where was looked and what to do."""
-        with pytest.raises(CannotRun, match=f"no workbook in {tmp_path}: run wia-lab start first"):
-            find_folder(tmp_path)
+    def test_not_in_the_packages_own(self, small_workbook):
+        """What the package ships stays as it is."""
+        own = small_workbook / "notebooks"
+        begin_state(own)
+        assert not (own / progress.STATE_FILE).exists()
 
 
 class TestReset:

@@ -71,6 +71,13 @@ class TestBrokenFile:
         assert reason in said
         assert said.endswith("it is kept as wia-lab.backup-1.json, and progress is counted anew\n")
 
+    def test_a_folder_in_its_place(self, tmp_path, capsys):
+        """A folder of that name is kept, too."""
+        (tmp_path / progress.STATE_FILE).mkdir()
+        assert progress.load(tmp_path) == Progress({}, {})
+        assert (tmp_path / "wia-lab.backup-1.json").is_dir()
+        assert "could not be read (Is a directory)" in capsys.readouterr().err
+
     def test_backups_do_not_replace_each_other(self, tmp_path):
         """The second broken file gets the next number."""
         for content in ("one", "two"):
@@ -95,6 +102,12 @@ class TestAtomicWrite:
             progress.save(tmp_path, Progress(hints={"start": 3}))
         assert [path.name for path in tmp_path.iterdir()] == [".wia-lab.json"]
         assert json.loads((tmp_path / ".wia-lab.json").read_text())["hints"] == {"start": 1}
+
+    def test_failure_names_the_file(self, tmp_path):
+        """Not the one that would have been written beside it."""
+        with pytest.raises(FileNotFoundError) as caught:
+            files.write_atomically(tmp_path / "nowhere" / "x", "text")
+        assert caught.value.filename == str(tmp_path / "nowhere" / "x")
 
     @pytest.mark.skipif(os.name == "nt", reason="Windows has no file modes")
     def test_modes(self, tmp_path):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wia_lab.commands.options import folder_option
+from wia_lab.commands.options import folder_option, with_its_folder
 from wia_lab.errors import CannotRun, NotebookError
 from wia_lab.workbook import catalogue
-from wia_lab.workbook.folder import find_folder
+from wia_lab.workbook.folder import begin_state, find_folder
 
 if TYPE_CHECKING:
     from wia_lab.workbook.catalogue import AnyPuzzle
@@ -29,10 +29,15 @@ def check(name: str | None, folder: Path | None, *, mutants: bool) -> int:
     Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook:
     tiled-matmul, 6 or 06-tiled-matmul.ipynb.
     """
+    if mutants and folder:
+        raise click.UsageError("--mutants judges the clone's own answers: leave --dir out")
+    if name is not None:
+        name, folder = with_its_folder(name, folder)
     puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
     if mutants:
         return check_known_answers(puzzles)
     folder = find_folder(folder)
+    begin_state(folder)
     present = [puzzle for puzzle in puzzles if notebook_of(puzzle, folder).is_file()]
     if not present:
         wanted = catalogue.notebook_name(puzzles[0]) if name else "no puzzle's notebook"
@@ -77,7 +82,12 @@ def judge(puzzle: AnyPuzzle, folder: Path) -> Outcome:
     from wia_lab.workbook.runner import judge_notebook
 
     path = notebook_of(puzzle, folder)
-    return judge_notebook(read_notebook(path), puzzle.id, folder, path.name)
+    try:
+        notebook = read_notebook(path)
+    except NotebookError as error:
+        way_out = f"wia-lab reset {puzzle.id} brings a fresh one and keeps this as a backup"
+        raise NotebookError(f"{error}: {way_out}") from error
+    return judge_notebook(notebook, puzzle.id, folder, path.name)
 
 
 def indented(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,21 +11,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wia_lab.commands.options import NamedPath, unknown
 from wia_lab.commands.warming import warm
 from wia_lab.errors import CannotRun
 
 if TYPE_CHECKING:
     from wia_lab.grading.pool import Grader
 
+ADDRESS = re.compile(r"[a-z]+://.+:\d+")
+
 
 @click.command()
-@click.argument("submissions", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Results.")
-@click.option(
-    "--course", type=click.Path(path_type=Path), help="grading.toml. [default: all puzzles]"
-)
+@click.argument("submissions", type=NamedPath())
+@click.option("-o", "--out", type=NamedPath(), required=True, help="Results.")
+@click.option("--course", type=NamedPath(), help="grading.toml. [default: all puzzles]")
 @click.option("--puzzle", "names", multiple=True, help="Grade this puzzle only; may be repeated.")
-@click.option("--roster", type=click.Path(path_type=Path), help="CSV with a student a line.")
+@click.option("--roster", type=NamedPath(), help="CSV with a student a line.")
 @click.option("--seed", help="Of the hidden inputs. [default: the recorded one, else drawn]")
 @click.option("--jobs", type=click.IntRange(1), help="Processes. [default: one a core]")
 @click.option("--scheduler", help="Grade on the Dask cluster at this address, tcp://….")
@@ -70,6 +72,10 @@ def grade(
     from wia_lab.grading.limits import Limits
     from wia_lab.workbook import catalogue
 
+    if out.exists() and not out.is_dir():
+        raise CannotRun(f"{out} is a file: name a folder for the results with -o")
+    if scheduler and not ADDRESS.fullmatch(scheduler):
+        raise click.UsageError(f"--scheduler {scheduler!r} is no address: tcp://HOST:8786, say")
     given = {"seconds": seconds, "memory_mib": memory, "output_mib": output, "processes": processes}
     limits = Limits(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     full = default_course() if course is None else read_course(course)
@@ -106,8 +112,13 @@ def grade(
         grader: Grader = partial(cluster.grade_all, scheduler=scheduler)
     else:
         grader = partial(pool.grade_all, jobs=jobs)
-    count = len(set(plan.roster) | {each.student for each in collect(submissions)})
-    with click.progressbar(length=count, label="grading", show_pos=True, file=sys.stderr) as bar:
+    students = set(plan.roster) | {each.student for each in collect(submissions)}
+    for name in sorted(plan.regrade - students):
+        listing = f"{submissions} and the roster say who there is"
+        raise click.UsageError(unknown("student", name, students, listing))
+    with click.progressbar(
+        length=len(students), label="grading", show_pos=True, file=sys.stderr
+    ) as bar:
         rows = grade_class(plan, grader, bar.update)
     for row in rows:
         if row["status"] != "graded" or row["findings"]:
@@ -119,6 +130,6 @@ def grade(
             f"{sys.prefix}: open that folder to them, or grade as an ordinary user",
             err=True,
         )
-    students = "1 student" if len(rows) == 1 else f"{len(rows)} students"
-    click.echo(f"{students} graded with seed {plan.seed}: {out / 'gradebook.csv'}")
+    told = "1 student" if len(rows) == 1 else f"{len(rows)} students"
+    click.echo(f"{told} graded with seed {plan.seed}: {out / 'gradebook.csv'}")
     return 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+from wia_lab.commands.options import unknown
 
 
 class LazyGroup(click.Group):
@@ -41,8 +42,6 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown name is answered with its nearest neighbours."""
         if args and args[0] not in self.homes and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.homes, n=2)
-            way_out = f"see {ctx.command_path} --help"
-            meant = f"did you mean {' or '.join(near)}?" if near else way_out
-            raise click.UsageError(f"there is no command {args[0]!r}: {meant}")
+            listing = f"see {ctx.command_path} --help"
+            raise click.UsageError(unknown("command", args[0], self.homes, listing))
         return super().resolve_command(ctx, args)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from wia_lab.commands.options import NamedPath
 from wia_lab.workbook import catalogue
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=NamedPath())
 @click.option("--puzzle", "names", multiple=True, help="Release this puzzle only; may be repeated.")
 @click.option("--nbgrader", is_flag=True, help="Also a course folder for nbgrader. Needs a clone.")
 def release(folder: Path, names: tuple[str, ...], *, nbgrader: bool) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from wia_lab.commands.options import NamedPath
 from wia_lab.commands.warming import warm
 from wia_lab.errors import CannotRun
 from wia_lab.workbook.folder import open_folder
@@ -18,7 +19,7 @@ from wia_lab.workbook.places import DEFAULT_FOLDER, START
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=DEFAULT_FOLDER)
+@click.argument("folder", metavar="[DIR]", type=NamedPath(), default=DEFAULT_FOLDER)
 @click.option("--no-browser", is_flag=True, help="Print JupyterLab's address, open nothing.")
 @click.option(
     "--no-lab", is_flag=True, help="Only copy the notebooks (JupyterHub, Colab, VS Code)."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wia_lab.commands.options import folder_option
+from wia_lab.commands.options import NamedPath, folder_option
 from wia_lab.errors import CannotRun
 from wia_lab.workbook.folder import find_folder
 
@@ -16,7 +16,7 @@ from wia_lab.workbook.folder import find_folder
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     default=Path("submission.wia-lab.json"),
     help="The file to write. [default: submission.wia-lab.json]",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,7 +40,8 @@ class Limits:
             ("processes", 8),
         ):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value < least:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not math.isfinite(value) or value < least:
                 raise CannotRun(f"limit {name} is {value!r}: it must be {least} or more")
 
     def plain(self) -> dict[str, Any]:
@@ -57,8 +59,7 @@ def confine(limits: Limits, *, count_processes: bool) -> None:
     count_processes
         Whether the system counts this user's processes apart from anybody else's.
     """
-    import math  # noqa: PLC0415 - resource is not on Windows
-    import resource  # noqa: PLC0415
+    import resource  # noqa: PLC0415 - not on Windows
 
     wanted = {
         resource.RLIMIT_AS: limits.memory_mib * MIB,

@@ -7,6 +7,7 @@ points, and the solutions their marks, as nbgrader's own `generate_assignment` e
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,9 @@ def release(folder: Path, puzzles: list[AnyPuzzle], *, nbgrader: bool) -> list[P
     CannotRun
         The folder holds something already, or `nbgrader` was asked for without a clone.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise CannotRun(f"{folder} is a file: name a new folder for the release")
+    if folder.exists() and any(folder.iterdir()):
         raise CannotRun(f"{folder} is not empty: name a new folder for the release")
     course = default_course(puzzles)
     files = {COURSE: text_of(course)}
@@ -56,10 +59,14 @@ def release(folder: Path, puzzles: list[AnyPuzzle], *, nbgrader: bool) -> list[P
         files[f"notebooks/{name}"] = weighted(text, puzzle, course)
     if nbgrader:
         files |= nbgrader_course(puzzles, course)
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".release.") as staging:
+        for name, text in files.items():
+            path = Path(staging, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text)
+        for path in Path(staging).iterdir():  # all of it is written: none of it can be half there
+            path.rename(folder / path.name)
     return [Path(name) for name in files]
 
 

@@ -58,9 +58,19 @@ def hint(puzzle: str, number: int | None = None) -> None:
     """
     record = find(puzzle)
     if number is None:
-        number = min(_seen.get(record.id, 0) + 1, len(record.hints))
+        text, number = next_hint(record, _seen.get(record.id, 0))
+    else:
+        text = hint_text(record, number)
     _seen[record.id] = number
-    print(hint_text(record, number))  # noqa: T201 - as above
+    print(text)  # noqa: T201 - as above
+
+
+def next_hint(puzzle: Puzzle | HostPuzzle, seen: int) -> tuple[str, int]:
+    """The hint after the first `seen`, and its number; where all were seen, the last once more."""
+    count = len(puzzle.hints)
+    if seen < count:
+        return hint_text(puzzle, seen + 1), seen + 1
+    return f"There is no further hint: the last once more.\n{hint_text(puzzle, count)}", count
 
 
 def hint_text(puzzle: Puzzle | HostPuzzle, number: int) -> str:

@@ -71,7 +71,7 @@ def find(name: str) -> Puzzle | HostPuzzle:
     Raises
     ------
     UnknownPuzzleError
-        When there is none; the message names the nearest.
+        When there is none; the message names the nearest, or how they are listed.
     """
     if not isinstance(name, str):
         raise UnknownPuzzleError(
@@ -84,6 +84,9 @@ def find(name: str) -> Puzzle | HostPuzzle:
         if name.isdecimal() and int(name) == puzzle.number:
             return puzzle
     ids = [puzzle.id for puzzle in every()]
-    near = difflib.get_close_matches(name, ids, n=1)
-    way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ids)}"
+    near = difflib.get_close_matches(name, ids, n=1) or [
+        each for each in ids if len(name) > 2 and name.casefold() in each
+    ]
+    listed = f"wia-lab puzzles lists the {len(ids)} that there are"
+    way_out = f"did you mean {near[0]!r}?" if near else listed
     raise UnknownPuzzleError(f"there is no puzzle {name!r}: {way_out}")

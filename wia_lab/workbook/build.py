@@ -16,6 +16,7 @@ Lines of the region that start with `# STUB:` are what the learner is given befo
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,11 +50,14 @@ def read_notebook(path: Path) -> NotebookNode:
             # A cell pasted twice, or written by an old Jupyter, gets its own name in form.py
             for category in (DuplicateCellId, MissingIDFieldWarning):
                 warnings.simplefilter("ignore", category)
-            notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
+            text = path.read_text(encoding="utf-8-sig")
+            json.loads(text)  # says the line, where nbformat shows the text
+            notebook = nbformat.reads(text, as_version=4)
             nbformat.validate(notebook)
     except (ValueError, nbformat.ValidationError, AttributeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise NotebookError(f"{path} is not a notebook that Jupyter can read: {reason}") from error
+        is_code = isinstance(error, AttributeError)  # nbformat's, of JSON that is no object
+        reason = "its JSON is no object" if is_code else str(error).strip().splitlines()[0]
+        raise NotebookError(f"{path} is not a notebook that Jupyter can read ({reason})") from error
     return notebook
 
 

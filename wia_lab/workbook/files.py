@@ -16,8 +16,17 @@ def free_name(folder: Path, pattern: str) -> Path:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a whole file beside `path`, then put it in its place."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a whole file beside `path`, then put it in its place.
+
+    Raises
+    ------
+    OSError
+        It names `path`, not the file beside it.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -50,15 +50,16 @@ def learner_folder() -> Path | None:
 def seen_hint(puzzle: str, folder: Path, number: int | None = None) -> str:
     """Return a hint, the next one unless `number` says which, and remember it in `folder`.
 
-    After the last hint the last is given again.
+    After the last hint the last is given again, which it says.
     """
-    from wia_lab.puzzles.checking import hint_text
+    from wia_lab.puzzles.checking import hint_text, next_hint
 
     record = find(puzzle)
     state = progress.load(folder)
     seen = state.hints.get(record.id, 0)
-    number = min(seen + 1, len(record.hints)) if number is None else number
-    text = hint_text(record, number)
+    text, number = (
+        next_hint(record, seen) if number is None else (hint_text(record, number), number)
+    )
     state.hints[record.id] = max(seen, number)
     progress.remember(folder, state)
     return text

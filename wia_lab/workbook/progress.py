@@ -49,6 +49,8 @@ def load(folder: Path) -> Progress:
         return Progress()
     except UnicodeDecodeError as error:
         return set_aside(path, str(error))
+    except OSError as error:  # a folder of that name, or no right to read it
+        return set_aside(path, error.strerror or str(error))
     try:
         return parse(json.loads(text))
     except (ValueError, TypeError) as error:
