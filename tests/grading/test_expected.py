@@ -13,8 +13,9 @@ import pytest
 from wia_lab.grading import plain, sandbox
 from wia_lab.grading.limits import Limits
 from wia_lab.grading.sandbox import Worker
+from wia_lab.grading.scripts import Scripts
 from wia_lab.grading.staging import STAGED
-from wia_lab.grading.verdicts import host_verdict, judge_answer, play_source
+from wia_lab.grading.verdicts import judge_answer, play_source
 from wia_lab.puzzles.curriculum import HOST_PUZZLES, every, find
 from wia_lab.puzzles.mutants import ROOT, notebook_answer
 
@@ -59,10 +60,8 @@ def test_a_script_that_comes_back_in_part_is_no_pass(puzzle):
     run = record.play(answer, case)
 
     def told(replies, facts):
-        row = {"replies": replies, "facts": plain.loads(plain.dumps(facts))}
-        return host_verdict(
-            record, [replace(case, measured=False)], {"refusal": None, "runs": [row]}
-        )
+        row = {"replies": replies, "facts": facts}
+        return Scripts(record, [replace(case, measured=False)]).hear(plain.dumps(row))
 
     with pytest.raises(ValueError, match="came back in part"):
         told(run.replies[:-1], dict(run.facts))

@@ -201,8 +201,8 @@ class TestPool:
     def test_nothing_tried_is_no_pass(self):
         """A record of calls at once without one outcome cannot be judged."""
         answer = load_answer(FOLDER / "pass_shelves.py", POOL.function)
-        [case] = [c for c in POOL.cases(np.random.default_rng(1)) if "interrupted" in c.options]
-        run = POOL.play(answer, replace(case, steps=case.steps[:1]))
+        case = next(c for c in POOL.cases(np.random.default_rng(1)) if "interrupted" in c.options)
+        run = POOL.play(answer, case)
         assert POOL.diagnose(run) is None
         with pytest.raises(ValueError, match="nothing was tried"):
             POOL.diagnose(replace(run, facts={"steps": [[]]}))

@@ -59,20 +59,26 @@ def kernel(facts: Any, answer: object, cases: Any) -> dict[str, Any]:
 
 
 def host(
-    facts: Any, answer: Any, play: Callable[[type, HostCase], HostRun], cases: Any
+    facts: Any,
+    answer: Any,
+    play: Callable[[type, HostCase], HostRun],
+    cases: Any,
+    tell: Callable[[Any], None],
 ) -> dict[str, Any]:
-    """Play each script on a class until one does not end."""
+    """Play each script on a class until one does not end, and tell of each as it ends.
+
+    Which is right, nobody here knows: who listens stops this process once a script went wrong.
+    """
     refusal = host_judge.refuse(facts, answer)
     if refusal is not None:
-        return {"runs": [], "refusal": refusal}
-    runs: list[dict[str, Any]] = []
+        return {"refusal": refusal}
     for name, steps, options, measured in cases:
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 run = play(answer, HostCase(name, steps, options, measured=measured))
-        except Exception:  # nobody here knows that an earlier script went wrong already
-            break  # so the judge says which did; that scripts are missing is never a pass
-        runs.append({"replies": run.replies, "facts": dict(run.facts)})
+        except Exception:
+            break  # that scripts are missing is never a pass
+        tell({"replies": run.replies, "facts": dict(run.facts)})
         if any(reply.error in STOPS for reply in run.replies):
             break
-    return {"runs": runs, "refusal": None}
+    return {"refusal": None}

@@ -45,6 +45,13 @@ MEMBERS = frozenset(
     | {"contextmanager", "total_ordering", "cache", "lru_cache", "functools.cache"}
 )
 
+LOCKS = frozenset(
+    name
+    for lock in ("Lock", "RLock", "Condition", "Semaphore")
+    for name in (lock, f"threading.{lock}")
+)
+"""What a host answer may make when its cell is read, beside constants."""
+
 
 class Refused(Exception):
     """Something that an answer may not hold, and the line of it."""
@@ -81,8 +88,9 @@ def refuse(source: str, *, host: bool) -> Diagnosis | None:
     """Say why an answer is not accepted; None where nothing speaks against it."""
     try:
         tree = parse(source)
+        decorators = MEMBERS | _functions(tree) if host else frozenset()
         for statement in tree.body:
-            _top_level(statement, host=host)
+            _top_level(statement, decorators, host=host)
         _only_types_are_evaluated(tree)
         if host:
             _only_names_of_its_own(tree)
@@ -94,6 +102,11 @@ def refuse(source: str, *, host: bool) -> Diagnosis | None:
     except RecursionError:
         return Diagnosis("refused", "the answer is nested too deeply to be read")
     return None
+
+
+def _functions(tree: ast.Module) -> frozenset[str]:
+    """The functions that a cell defines: what they decorate in a host answer, they could call."""
+    return frozenset(each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
 
 
 def _only_types_are_called(tree: ast.Module) -> None:
@@ -123,7 +136,7 @@ def _only_names_of_its_own(tree: ast.Module) -> None:
         raise Refused(f"{name} may not be used in an answer", node)
 
 
-def _top_level(statement: ast.stmt, *, host: bool) -> None:
+def _top_level(statement: ast.stmt, decorators: frozenset[str], *, host: bool) -> None:
     match statement:
         case ast.Import(names=names):
             for alias in names:
@@ -132,16 +145,16 @@ def _top_level(statement: ast.stmt, *, host: bool) -> None:
             for alias in names:
                 _import("." * level + (module or ""), alias.name, statement, host=host)
         case ast.FunctionDef():
-            _function(statement, HOST_JITS | MEMBERS if host else JITS, host=host)
+            _function(statement, decorators, HOST_JITS if host else JITS, host=host)
         case ast.ClassDef() if host:
-            _class(statement)
+            _class(statement, decorators)
         case ast.Assign(targets=targets, value=value):
             _targets(targets)
-            _constant(value)
+            _value(value, host=host)
         case ast.AnnAssign(target=target, value=value):
             _targets([target])
             if value is not None:
-                _constant(value)
+                _value(value, host=host)
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             pass
         case ast.ClassDef():
@@ -167,6 +180,13 @@ def _targets(targets: list[ast.expr]) -> None:
                 raise Refused(f"`{_shown(target)} = …` changes something outside the cell", node)
             if isinstance(node, ast.Name) and node.id.startswith("__"):
                 raise Refused(f"{node.id} may not be set in an answer", node)
+
+
+def _value(value: ast.expr, *, host: bool) -> None:
+    """Allow constants, and a host answer a lock of its own."""
+    if host and isinstance(value, ast.Call) and _dotted(value.func) in LOCKS and not value.keywords:
+        value = ast.Tuple(value.args, ast.Load())
+    _constant(value)
 
 
 def _constant(value: ast.AST) -> None:
@@ -198,13 +218,19 @@ def _small(value: ast.AST) -> None:
         raise Refused(f"`{_shown(value)}` is too large for a constant", value)
 
 
-def _function(node: ast.FunctionDef, decorators: frozenset[str], *, host: bool) -> None:
+def _function(
+    node: ast.FunctionDef,
+    decorators: frozenset[str],
+    jits: frozenset[str] = frozenset(),
+    *,
+    host: bool,
+) -> None:
     for decorator in node.decorator_list:
-        _decorator(decorator, decorators)
+        _decorator(decorator, decorators | jits)
     for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
         _constant(default)
     for each in _body_nodes(node.body):
-        _inside(each, host=host)
+        _inside(each, decorators, host=host)
 
 
 def _body_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -233,29 +259,29 @@ def _signature(node: ast.Constant) -> None:
         raise Refused(f"the signature {shown} names something that is no type", node)
 
 
-def _class(node: ast.ClassDef) -> None:
+def _class(node: ast.ClassDef, decorators: frozenset[str]) -> None:
     if node.keywords:
         raise Refused("a metaclass or a class keyword has no place in an answer", node)
     for base in node.bases:
         _constant(base)
     for decorator in node.decorator_list:
-        _decorator(decorator, MEMBERS)
+        _decorator(decorator, decorators)
     for statement in node.body:
         match statement:
             case ast.FunctionDef():
-                _function(statement, MEMBERS, host=True)
+                _function(statement, decorators, host=True)
             case ast.ClassDef():
-                _class(statement)
+                _class(statement, decorators)
             case ast.Import() | ast.ImportFrom():
-                _top_level(statement, host=True)
+                _top_level(statement, decorators, host=True)
             case ast.AnnAssign(value=ast.Call(func=ast.Name(id="field"))):
                 for each in ast.walk(statement):
-                    _inside(each, host=True)
+                    _inside(each, decorators, host=True)
             case _:
-                _top_level(statement, host=True)
+                _top_level(statement, decorators, host=True)
 
 
-def _inside(node: ast.AST, *, host: bool) -> None:
+def _inside(node: ast.AST, decorators: frozenset[str], *, host: bool) -> None:
     """Read what stands in the body of a function."""
     match node:
         case ast.Import(names=names):
@@ -273,7 +299,7 @@ def _inside(node: ast.AST, *, host: bool) -> None:
             _name(name, node, host=host)
         case ast.FunctionDef() if host:
             for decorator in node.decorator_list:
-                _decorator(decorator, MEMBERS)
+                _decorator(decorator, decorators)
         case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
             raise Refused("an answer has no use for async", node)
         case ast.ClassDef(keywords=keywords) if keywords:

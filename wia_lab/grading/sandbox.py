@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,9 @@ from wia_lab.grading.staging import PACKAGE, staged
 HEADER = struct.Struct(">I")
 SECONDS_TO_START = 120.0
 GRACE = 5.0  # seconds that the worker has, after an answer's limit, to say so
+STOP = {"stop": True}
+"""What a worker is told once enough was heard of an answer."""
+
 STRONG, WEAK = "bubblewrap", "resource limits"
 
 
@@ -186,14 +190,27 @@ class Worker:
             start_new_session=True,
         )
         try:
-            said = self._receive(SECONDS_TO_START, 1 << 16)
+            said = self._receive(time.monotonic() + SECONDS_TO_START, 1 << 16)
         except WorkerDied as error:
             self.close()
             raise CannotRun(f"no worker can be started in {self.confinement}: {error}") from error
         self.as_root = said.get("as_root") is True
 
-    def ask(self, request: dict[str, Any], seconds: float, most: int) -> dict[str, Any]:
+    def ask(
+        self,
+        request: dict[str, Any],
+        seconds: float,
+        most: int,
+        hear: Callable[[str], bool] | None = None,
+    ) -> dict[str, Any]:
         """Send one request and return the reply; `seconds` and `most` bytes are the answer's.
+
+        Parameters
+        ----------
+        request, seconds, most
+            What is asked, and the limits of what the answer may take.
+        hear
+            Is given each part of the reply as it comes; once it says true, the answer is stopped.
 
         Raises
         ------
@@ -202,20 +219,24 @@ class Worker:
         """
         if self.process is None:
             self.start()
+        until = time.monotonic() + seconds + GRACE
         try:
-            self._send(json.dumps(request).encode(), seconds + GRACE)
-            return self._receive(seconds + GRACE, 2 * most + (1 << 16))
-        except WorkerDied:
+            self._send(json.dumps(request).encode(), until)
+            while "part" in (reply := self._receive(until, 2 * most + (1 << 16))):
+                if hear is not None and hear(str(reply["part"])):
+                    hear = None
+                    self._send(json.dumps(STOP).encode(), until)
+        except BaseException:
             self.close()
             raise
+        return reply
 
-    def _send(self, frame: bytes, seconds: float) -> None:
+    def _send(self, frame: bytes, until: float) -> None:
         assert self.process is not None
         assert self.process.stdin is not None
         sink = self.process.stdin.fileno()
         os.set_blocking(sink, False)
         rest = memoryview(HEADER.pack(len(frame)) + frame)
-        until = time.monotonic() + seconds
         while rest:
             _, ready, _ = select.select([], [sink], [], max(until - time.monotonic(), 0))
             if not ready:
@@ -225,8 +246,7 @@ class Worker:
             except (BrokenPipeError, BlockingIOError) as error:
                 raise WorkerDied("the worker is gone") from error
 
-    def _receive(self, seconds: float, most: int) -> dict[str, Any]:
-        until = time.monotonic() + seconds
+    def _receive(self, until: float, most: int) -> dict[str, Any]:
         (length,) = HEADER.unpack(self._read(HEADER.size, until))
         if length > most:
             raise WorkerDied(f"the worker announced {length:,} bytes")

@@ -17,9 +17,10 @@ from wia_lab.grading import plain, sandbox
 from wia_lab.grading.limits import MIB, Limits
 from wia_lab.grading.refusal import refuse
 from wia_lab.grading.sandbox import Worker, WorkerDied
+from wia_lab.grading.scripts import Scripts
 from wia_lab.grading.slices import needed, used
 from wia_lab.puzzles import host_judge, judging
-from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, HostRun, Reply
+from wia_lab.puzzles.host_puzzle import HostPuzzle
 from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Remark, Run, Shuffles, Verdict, Writers
 from wia_lab.simt.counts import Counts
 from wia_lab.simt.hazards.found import Hazard
@@ -68,27 +69,53 @@ def judge_answer(
         return Judged("refused", refused(puzzle, refusal))
     cases: list[Any] = list(puzzle.cases(np.random.default_rng(seed)))
     request = request_of(puzzle, source, cases, limits)
+    scripts = None if host is None else Scripts(host, cases)
+    reply: dict[str, Any] = {}
     try:
-        reply = worker.ask(request, limits.seconds, limits.output_mib * MIB)
-    except WorkerDied as error:
-        fate = "timeout" if "does not" in str(error) else "crashed"
-        return Judged(fate, refused(puzzle, Diagnosis(fate, f"The answer was stopped: {error}.")))
-    seconds = reply.get("seconds")
-    seconds = float(seconds) if isinstance(seconds, (int, float)) else 0.0
-    if reply.get("fate") != "ran":
-        status = FATES.get(str(reply.get("fate")), "crashed")
-        text = f"The answer was stopped: {str(reply.get('why', 'no reason given'))[:300]}."
-        return Judged(status, refused(puzzle, Diagnosis(status, text)), seconds)
-    try:
-        result = plain.decode(reply["result"])
-        if host is not None:
-            verdict = host_verdict(host, cases, result)
-        else:
-            verdict = kernel_verdict(puzzle, cases, result)
+        hear = () if scripts is None else (scripts.hear,)
+        try:
+            reply = worker.ask(request, limits.seconds, limits.output_mib * MIB, *hear)
+        except WorkerDied as error:
+            fate = "timeout" if "does not" in str(error) else "crashed"
+            reply = {"fate": fate, "why": str(error)}
+        verdict = verdict_of(puzzle, cases, scripts, reply)
     except Exception as error:  # what came back fits no run: the answer meddled with its worker
         text = f"What the answer handed back cannot be judged ({type(error).__name__}: {error})"
-        return Judged("crashed", refused(puzzle, Diagnosis("crashed", text[:400])), seconds)
-    return Judged("graded", verdict, seconds)
+        found = refused(puzzle, Diagnosis("crashed", text[:400]))
+        return Judged("crashed", found, seconds_of(reply))
+    if verdict is not None:
+        return Judged("graded", verdict, seconds_of(reply))
+    status = FATES.get(str(reply.get("fate")), "crashed")
+    text = f"The answer was stopped: {str(reply.get('why', 'no reason given'))[:300]}."
+    return Judged(status, refused(puzzle, Diagnosis(status, text)), seconds_of(reply))
+
+
+def verdict_of(
+    puzzle: AnyPuzzle, cases: list[Any], scripts: Scripts | None, reply: dict[str, Any]
+) -> Verdict | None:
+    """Return the verdict of what came back; None where the answer was stopped without one."""
+    if scripts is not None and scripts.wrong is not None:
+        return scripts.verdict()  # whatever became of it later
+    if reply.get("fate") != "ran":
+        return None
+    result = plain.decode(reply["result"])
+    if scripts is not None:
+        return scripts.verdict(refusal_in(result))
+    return kernel_verdict(puzzle, cases, result)
+
+
+def seconds_of(reply: dict[str, Any]) -> float:
+    """Return how long a worker says that an answer took."""
+    seconds = reply.get("seconds")
+    return float(seconds) if isinstance(seconds, (int, float)) else 0.0
+
+
+def refusal_in(result: Any) -> Diagnosis | None:
+    """Return why an answer was not run (any further), of what came back."""
+    refusal = result["refusal"]
+    if refusal is not None and not isinstance(refusal, Diagnosis):
+        raise TypeError("the refusal is no diagnosis")
+    return refusal
 
 
 def refused(puzzle: AnyPuzzle, diagnosis: Diagnosis) -> Verdict:
@@ -134,9 +161,7 @@ def setup_for(puzzle: AnyPuzzle, source: str) -> str:
 
 def kernel_verdict(puzzle: Any, cases: list[Case], result: Any) -> Verdict:
     """Judge the runs of a kernel; they are joined with the parent's own cases and no others."""
-    refusal = result["refusal"]
-    if refusal is not None and not isinstance(refusal, Diagnosis):
-        raise TypeError("the refusal is no diagnosis")
+    refusal = refusal_in(result)
     runs = [kernel_run(case, data) for case, data in zip(cases, result["runs"], strict=False)]
     stopped = refusal is not None or bool(runs and runs[-1].errors)
     if len(result["runs"]) != len(cases) and not stopped:
@@ -184,34 +209,6 @@ def kernel_run(case: Case, data: Any) -> Run:
         lines=data["lines"],
         shared=data["shared"],
     )
-
-
-def host_verdict(puzzle: HostPuzzle, cases: list[HostCase], result: Any) -> Verdict:
-    """Judge the scripts that a class played, in the judge's order."""
-    wrong = result["refusal"]
-    if wrong is not None and not isinstance(wrong, Diagnosis):
-        raise TypeError("the refusal is no diagnosis")
-    runs: list[HostRun] = []
-    for case, data in zip(cases, result["runs"], strict=False):
-        if wrong is not None:
-            break
-        replies = tuple(data["replies"])
-        if not replies or not all(type(reply) is Reply for reply in replies):
-            raise TypeError("a reply is none")
-        runs.append(HostRun(case, replies, data["facts"]))
-        wrong = host_judge.unending(puzzle, runs[-1]) or puzzle.diagnose(runs[-1])
-        if wrong is None and not is_whole(runs[-1]):
-            raise ValueError(f"the script {case.name!r} came back in part")
-    if wrong is None and len(runs) != len(cases):
-        raise ValueError(f"{len(runs)} runs of {len(cases)} scripts")
-    return host_judge.host_verdict(puzzle, runs, wrong)
-
-
-def is_whole(run: HostRun) -> bool:
-    """Whether each step of a script has its reply and its facts: what is left out is unjudged."""
-    steps = len(run.case.steps)
-    replies = run.case.options.get("threads", steps + 1)  # one a thread, or the object's and steps
-    return len(run.replies) == replies and len(run.facts.get("steps", run.case.steps)) == steps
 
 
 def sandbox_mode(forced: str | None = None) -> str:

@@ -18,8 +18,9 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any
@@ -30,6 +31,10 @@ from wia_lab.grading.slices import needed
 from wia_lab.grading.untouched import Untouched
 
 HEADER = struct.Struct(">I")
+STOP = {"stop": True}
+"""What the grader says once it has heard enough of an answer."""
+
+MOST_PARTS = 1000  # of a reply: a script each
 FILE = "<answer>"  # as in guards, which brings the simulator
 OURS = f"{os.sep}wia_lab{os.sep}"
 CALLS_BACK = f"{OURS}hal{os.sep}"
@@ -58,6 +63,8 @@ def main() -> None:
     write_frame(sink, json.dumps({"ready": True, "as_root": stays_root()}).encode())
     while (frame := read_frame(source)) is not None:
         request = json.loads(frame)
+        if request == STOP:  # it came when the answer had ended
+            continue
         reply = supervise(request, (source, sink), user, isolated=isolated)
         write_frame(sink, json.dumps(reply).encode())
 
@@ -123,13 +130,13 @@ def supervise(
             os.setsid()
             be_another(user)
             confine(limits, count_processes=os.getuid() != 0)
-            _write_all(send, work(request).encode())
+            _write_all(send, work(request, partial(_tell, send)).encode())
         except BaseException as error:
             _write_all(send, failure(error).encode())
         finally:
             os._exit(0)
     os.close(send)
-    reply = listen(receive, child, begun + limits.seconds, limits.output_mib * MIB)
+    reply = listen(receive, child, channels, begun + limits.seconds, limits.output_mib * MIB)
     os.close(receive)
     sweep(child, isolated=isolated)
     _, status, usage = os.wait4(child, 0)
@@ -146,6 +153,13 @@ def _write_all(sink: int, data: bytes) -> None:
         rest = rest[os.write(sink, rest) :]
 
 
+def _tell(sink: int, part: Any) -> None:
+    """Write a part of a reply: a line of plain data."""
+    from wia_lab.grading import plain  # noqa: PLC0415 - brings the simulator, there already
+
+    _write_all(sink, plain.dumps(part).encode() + b"\n")
+
+
 def failure(error: BaseException) -> str:
     """Return the reply of an answer that ended in an exception where none may."""
     if isinstance(error, MemoryError):
@@ -155,14 +169,31 @@ def failure(error: BaseException) -> str:
 
 @dataclass
 class Heard:
-    """What a fork has said until it ended, hung, or said too much."""
+    """What a fork has said until it ended, hung, or said too much; and since its last line."""
 
     data: bytearray
+    size: int = 0
+    lines: int = 0
     fate: str | None = None
 
+    def take(self, part: bytes) -> list[bytes]:
+        """Take in what was read; return the lines that are whole now."""
+        self.size += len(part)
+        *lines, rest = part.split(b"\n")
+        if lines:
+            lines[0] = bytes(self.data) + lines[0]
+            self.data = bytearray()
+        self.data += rest
+        self.lines += len(lines)
+        return lines
 
-def listen(receive: int, child: int, until: float, most: int) -> Heard:
-    """Read what the child says until it closes its end or dies, its time is up, or it is much."""
+
+def listen(receive: int, child: int, channels: Sequence[int], until: float, most: int) -> Heard:
+    """Read what the child says until it closes its end or dies, its time is up, or it is much.
+
+    Each whole line is handed on to the grader, who may say that it has heard enough.
+    """
+    source, sink = channels
     heard = Heard(bytearray())
     os.set_blocking(receive, False)
     while True:
@@ -170,15 +201,21 @@ def listen(receive: int, child: int, until: float, most: int) -> Heard:
         if left <= 0:
             heard.fate = "timeout"
             return heard
-        ready, _, _ = select.select([receive], [], [], min(left, 0.2))
+        ready, _, _ = select.select([receive, source], [], [], min(left, 0.2))
+        if source in ready:
+            read_frame(source)  # that it has heard enough, or the end of the pipe
+            heard.fate = "stopped"
+            return heard
         if ready:
             part = os.read(receive, MIB)
             if not part:
                 return heard
-            heard.data += part
-            if len(heard.data) > most:
+            lines = heard.take(part)
+            if heard.size > most or heard.lines > MOST_PARTS:
                 heard.fate = "output"
                 return heard
+            for line in lines:
+                write_frame(sink, json.dumps({"part": line.decode("utf-8", "replace")}).encode())
         elif os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return heard  # dead, while something that it left behind keeps the pipe open
 
@@ -202,6 +239,8 @@ def verdict_of(heard: Heard, status: int, limits: Limits) -> dict[str, Any]:
         os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
     ):
         return {"fate": "timeout", "why": f"it ran for more than {limits.seconds:g} s"}
+    if heard.fate == "stopped":
+        return {"fate": "stopped", "why": "enough was heard of it"}
     if heard.fate == "output":
         return {"fate": "output", "why": f"it handed back more than {limits.output_mib} MiB"}
     try:
@@ -232,8 +271,8 @@ def all_may_read(path: Path) -> bool:
     return all(folder.stat().st_mode & 0o001 for folder in path.parents)
 
 
-def work(request: dict[str, Any]) -> str:
-    """Run one answer on all its inputs and return the reply's text."""
+def work(request: dict[str, Any], tell: Callable[[Any], None]) -> str:
+    """Run one answer on all its inputs and return the reply's text; scripts are told of at once."""
     source, host = request["source"], request["kind"] == "host"
     from wia_lab.grading import guards, playing  # noqa: PLC0415 - bring the simulator, there already
 
@@ -255,7 +294,9 @@ def work(request: dict[str, Any]) -> str:
     facts.signature = tuple(facts.signature)
     cases = plain.decode(request["cases"])
     result = (
-        playing.host(facts, answer, play, cases) if host else playing.kernel(facts, answer, cases)
+        playing.host(facts, answer, play, cases, tell)
+        if host
+        else playing.kernel(facts, answer, cases)
     )
     if host and (name := shared.changed()) is not None:
         return json.dumps({"fate": "crashed", "why": f"it changed {name}, which is not its own"})

@@ -70,7 +70,7 @@ def cases(rng: np.random.Generator) -> list[HostCase]:
             (_a(0), _a(-5), _a(300), ("free-at", 7), _f(2), _f(2), _a(300)),
         ),
         *(_random(rng, number) for number in range(3)),
-        _interrupted(),
+        *_interrupted(),
         HostCase(
             "four threads at once",
             _thread_steps(rng),
@@ -112,8 +112,8 @@ def _random(rng: np.random.Generator, number: int) -> HostCase:
     return HostCase(f"random requests, script {number + 1}", tuple(steps), options)
 
 
-def _interrupted() -> HostCase:
-    """Two calls at once. A request is served from what is kept, or goes to the heap, or empties it.
+def _interrupted() -> list[HostCase]:
+    """Two calls at once, a pair a script: a request that hits, misses, or empties the pool; a free.
 
     Of five blocks V and X are kept. X lies before the free end of the heap, and V before it: 8,000
     B go there once both are given back. To free Z makes too much kept, whatever else is.
@@ -132,7 +132,7 @@ def _interrupted() -> HostCase:
         "past": (("Y", 1000), ("Z", 4000), ("W", 2000), ("V", 500), ("X", 1000)),
         "kept": ("V", "X"),
     }
-    return HostCase("one call while another is under way", tuple(pairs), options)
+    return [HostCase("one call while another is under way", (pair,), options) for pair in pairs]
 
 
 def _thread_steps(rng: np.random.Generator) -> tuple[Step, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.compiler import OPENING
@@ -79,9 +80,17 @@ def _stub(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
 
 
 def _raised(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
-    del facts
     if reply.error is None:
         return None
+    if reply.error == "RefusedError":  # the launch was stopped, for its length
+        seen = re.match(r"line (\d+)", reply.text)
+        return _threads(run, step, reply, facts) or _say(
+            run,
+            "no-progress",
+            f"{_called(step)}: {reply.text}",
+            "kernel",
+            int(seen[1]) if seen else reply.line,
+        )
     opening = OPENING.match(reply.text)
     if opening is not None:  # the simulator's front end, which knows the line of the kernel
         where, line = f"Line {opening['line']}", int(opening["line"])

@@ -16,6 +16,7 @@ import wia_lab.hal as wia
 from wia_lab.hal.backends.virtual import VirtualBackend
 from wia_lab.puzzles.host_judge import call
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
+from wia_lab.puzzles.recorders import StepLimit
 from wia_lab.timeline import Site
 
 if TYPE_CHECKING:
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
     from wia_lab.hal.backends.base import Call, KernelLaunch, Span
     from wia_lab.hal.backends.virtual_storage import Storage
     from wia_lab.hal.ops.operation import Operation
+    from wia_lab.simt.events import Listener
 
 LEVELS = ("simple", "configured", "own")
 PRODUCTS = ("matmul", "batch_matmul")
 UNTOUCHED = np.float32(-4321.0)
 """What new memory holds: small enough that a sum which starts from it is seen to do so."""
+
+MOST_STEPS = 30_000
+"""Straight pieces of code of one launch: half as many again as 64 elements a thread need."""
 
 Array = np.ndarray[Any, Any]
 
@@ -96,9 +101,18 @@ class RecordingBackend(VirtualBackend):
             self.calls.append(call.name)
         super().call(stream, device, call, site)
 
+    def listeners(self) -> Sequence[Listener]:
+        """What stops a launch that does not end."""
+        return [StepLimit(MOST_STEPS)]
+
     def launch(self, stream: Any, device: int, launch: KernelLaunch, site: Site) -> None:
         """Launch, and note with how many threads."""
-        super().launch(stream, device, launch, site)
+        try:
+            super().launch(stream, device, launch, site)
+        finally:
+            self._note_launch(launch, site)
+
+    def _note_launch(self, launch: KernelLaunch, site: Site) -> None:
         if self.is_recording:
             threads = [b * t for b, t in zip(launch.grid, launch.block, strict=True)]
             line = site.line if isinstance(site, Site) and site.file == self._file else None
@@ -176,11 +190,12 @@ class Stage:
         }
         if reply.error is None:
             facts |= self._result(reply.value, (a, b), (m, n))
-        self.context.synchronize()
+            ended = call(self.context.synchronize, file=self.file)
+            reply = reply if ended.error is None else ended
         facts["changed"] = [
             name
             for name, each, (_, values) in zip("ab", (a, b), given, strict=True)
-            if not _holds(each, values)
+            if reply.error is None and not _holds(each, values)
         ]
         facts["hazards"] = [each for each in backend.hazards if each["severity"] == "error"]
         return replace(reply, value=None), facts

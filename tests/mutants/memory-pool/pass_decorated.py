@@ -1,6 +1,5 @@
 """MUST PASS. A decorator takes the lock."""
 
-import functools
 import threading
 
 
@@ -9,7 +8,6 @@ def size_class(size):
 
 
 def locked(method):
-    @functools.wraps(method)
     def inside(self, *arguments):
         with self.lock:
             return method(self, *arguments)
