@@ -33,6 +33,7 @@ from wia_lab.hal.errors import (
     TimedOut,
     UnknownDevice,
 )
+from wia_lab.hal.event import Event
 from wia_lab.hal.kernel import Kernel, Parameter, compile_kernel
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.launch import LaunchConfig, launch_kernel, launch_kernel_async
@@ -57,7 +58,7 @@ from wia_lab.hal.ops.shaping import concat, reshape, slice, transpose  # noqa: A
 from wia_lab.hal.pool import MemoryPool, PoolConfig, PoolStats
 from wia_lab.hal.profiler import KernelStats, Profiler, ProfilerConfig, ProfileReport
 from wia_lab.hal.recovery import run_safely
-from wia_lab.hal.stream import Event, Stream, StreamOptions
+from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.sync import TIMEOUT_INFINITE, Fence, PeerBarrier
 from wia_lab.hal.tensor import Tensor, default_stream, empty, from_dlpack, from_numpy
 

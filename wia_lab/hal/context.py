@@ -12,9 +12,10 @@ from wia_lab.hal.context_config import ContextConfig
 from wia_lab.hal.context_memory import MemoryHolder
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import AccessRefused, Closed, DeviceLost, InvalidValue
+from wia_lab.hal.event import Event
 from wia_lab.hal.placing import check_free_for
 from wia_lab.hal.profiler import Profiler
-from wia_lab.hal.stream import Event, Stream, StreamOptions
+from wia_lab.hal.stream import Stream, StreamOptions
 
 if TYPE_CHECKING:
     from types import TracebackType

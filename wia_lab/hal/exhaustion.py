@@ -15,7 +15,8 @@ HOLDERS_TOLD = 3
 
 
 def exhausted(context: MemoryHolder, nbytes: int, error: AllocatorError) -> OutOfMemory:
-    """What is left, who has the rest, and what to do."""
+    """What is left, who has the rest, and what to do; `nbytes` is 0 where nobody knows it."""
+    asked = f"{nbytes:,} bytes" if nbytes else "memory was"
     books = context.device.memory.statistics
     holders = sorted(
         (each for each in context.buffers if each.block is not None), key=lambda each: -each.nbytes
@@ -23,7 +24,7 @@ def exhausted(context: MemoryHolder, nbytes: int, error: AllocatorError) -> OutO
     in_use = sum(each.nbytes for each in holders)
     told = ", ".join(f"{each.name} ({format_size(each.nbytes)})" for each in holders[:HOLDERS_TOLD])
     return OutOfMemory(
-        f"{nbytes:,} bytes asked of {context.device!r}: {error}; this context has {in_use:,} bytes "
+        f"{asked} asked of {context.device!r}: {error}; this context has {in_use:,} bytes "
         f"in use, the device {books.reserved_bytes:,} reserved, and its largest hole is "
         f"{books.largest_free_bytes:,}; the biggest holders are {told or 'none'}",
         requested=nbytes,

@@ -1,11 +1,15 @@
-"""Streams and events (§3.4): work that runs in order, and marks that order streams."""
+"""Streams (§3.4): work that runs in order on one device, beside that of other streams."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.backends.base import Call, KernelLaunch, Span
 from wia_lab.hal.buffer import Buffer, Part
@@ -25,9 +29,10 @@ from wia_lab.hal.errors import (
     Closed,
     ForeignHandle,
     InvalidValue,
-    NotReady,
     TimedOut,
 )
+from wia_lab.hal.event import Event
+from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -109,7 +114,7 @@ class Stream:
                 f"{target.nbytes:,} exactly: copy a slice, as in buffer[0:{source.nbytes}]"
             )
         to, at = self._span(target), self._span(source)
-        if to.storage is at.storage and to.low < at.high and at.low < to.high:
+        if to.meets([at]):
             raise InvalidValue(
                 f"copy of {source!r} to {target!r}: the two overlap, and no device says in which "
                 "order it copies bytes: copy through another buffer, or in pieces that do not"
@@ -135,6 +140,8 @@ class Stream:
 
         It is what a kernel is to a virtual device: `seconds` is how long it keeps the device busy.
         `reads` and `writes` say what of its arguments it touches; without them, all of them both.
+        Arrays of which it writes nothing are read-only. It must not call the HAL: it runs while the
+        stream is busy with it.
 
         Raises
         ------
@@ -150,7 +157,7 @@ class Stream:
                 refuse(f"submit: argument {number}", each, "give tensor.part, the memory of it")
         memory = [each for each in arguments if isinstance(each, Buffer | Part)]
         call = Call(
-            function,
+            partial(_inside, self, function),
             [
                 self._reached(each) if isinstance(each, Buffer | Part) else each
                 for each in arguments
@@ -160,7 +167,8 @@ class Stream:
             seconds,
             name or str(getattr(function, "__name__", "call")),
         )
-        self._backend.call(self.handle, self.context.device.number, call, caller_site())
+        with self._exhausting():
+            self._backend.call(self.handle, self.context.device.number, call, caller_site())
 
     def launch(self, launch: KernelLaunch) -> Launched | None:
         """Run a kernel whose arguments were checked; see `launch_kernel_async`.
@@ -194,17 +202,20 @@ class Stream:
         ------
         AccessRefused
             As `submit`.
+        OutOfMemory
+            Where a real device has no room for what lies between two of its kernels.
         """
         self.check_open()
         spans = [self._reached(each) for each in (*inputs, output)]
-        self._backend.operate(
-            self.handle,
-            self.context.device.number,
-            operation,
-            spans[:-1],
-            spans[-1],
-            caller_site(),
-        )
+        with self._exhausting():
+            self._backend.operate(
+                self.handle,
+                self.context.device.number,
+                operation,
+                spans[:-1],
+                spans[-1],
+                caller_site(),
+            )
 
     def prefetch(self, memory: Memory, *, to_host: bool = False) -> None:
         """Bring unified memory to this stream's device, or to the host, before it is touched.
@@ -275,10 +286,24 @@ class Stream:
             self._backend.destroy_stream(self.handle)
 
     def check_open(self) -> None:
-        """Refuse a stream that was closed, or whose context was."""
+        """Refuse a stream that was closed, or whose context was; any in a submitted function."""
         self.context.check_open()
+        if (busy := getattr(_now, "busy", None)) is not None:
+            raise InvalidValue(
+                f"{self!r} was used in a function that runs on the turn of {busy.name}, which has "
+                "no turn for more before that returns: use it after the function"
+            )
         if self.is_closed:
             raise Closed(f"{self!r} was used: make one with context.create_stream()")
+
+    @contextmanager
+    def _exhausting(self) -> Iterator[None]:
+        """Tell of room that work needs on the way, and does not get, as of any other memory."""
+        try:
+            yield
+        except errors.AllocatorError as error:
+            requested = getattr(error, "requested", 0)
+            raise exhausted(self.context, requested, error) from error
 
     def _span(self, memory: Memory) -> Span:
         owner = memory.buffer if isinstance(memory, Part) else memory
@@ -307,66 +332,17 @@ class Stream:
         return span
 
 
-class Event:
-    """A mark in a stream; recording it again moves it."""
+_now = threading.local()
+"""`busy`: the stream whose function this thread is calling."""
 
-    def __init__(self, context: Context, name: str = "event") -> None:
-        self.context: Context = checked_context("Event: context", context)
-        self.name = checked_name("Event: name", name, needed=True)
-        self.handle = context.backend.create_event(name)
 
-    def __repr__(self) -> str:
-        return f"<{self.name}{'' if self.is_recorded else ', never recorded'}>"
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether it was ever recorded."""
-        return bool(self.handle.is_recorded)
-
-    @property
-    def is_done(self) -> bool:
-        """Whether what it marks has ended by now."""
-        self.check_recorded("asked for")
-        return self.context.backend.query(self.handle)
-
-    def synchronize(self, *, timeout: float | None = None) -> None:
-        """Let the host wait for it, as `Stream.synchronize` does for a stream."""
-        self.check_recorded("waited for")
-        given = checked_timeout("synchronize: timeout", timeout)
-        allowed = self.context.timeout if given is None else given
-        if not self.context.wait_for(self.handle, allowed):
-            raise TimedOut(f"{self!r} did not happen within {allowed} s: wait longer")
-
-    def seconds_since(self, earlier: Event) -> float:
-        """Seconds on the machine's clock from `earlier` to this event.
-
-        Raises
-        ------
-        NotReady
-            When either has not happened yet.
-        """
-        way = "give the event from which to count"
-        checked("seconds_since: earlier", earlier, Event, way).check_machine(self.context)
-        for event in (earlier, self):
-            if not event.is_done:
-                raise NotReady(f"{event!r} has not happened yet: synchronise with it first")
-        return self.context.backend.elapsed(earlier.handle, self.handle)
-
-    def check_machine(self, context: Context) -> None:
-        """Refuse an event of another machine."""
-        context.check_open()
-        if self.context.backend is not context.backend:
-            raise ForeignHandle(
-                f"{self!r} is of another machine than {context!r}: record one of the same machine"
-            )
-
-    def check_recorded(self, what: str) -> None:
-        """Refuse an event that was never recorded."""
-        self.context.check_open()
-        if not self.is_recorded:
-            raise NotReady(
-                f"{self!r} is {what}: record it first, in the stream whose work it marks"
-            )
+def _inside(stream: Stream, function: Callable[..., Any], *arguments: Any) -> None:
+    """Call a submitted function, and let streams refuse to be used in it."""
+    before, _now.busy = getattr(_now, "busy", None), stream
+    try:
+        function(*arguments)
+    finally:
+        _now.busy = before
 
 
 def checked_memory(where: str, memory: Any) -> Memory:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from wia_lab.hal.checks import checked, checked_context, checked_name, checked_timeout, refuse
 from wia_lab.hal.errors import ForeignHandle, InvalidValue, TimedOut
-from wia_lab.hal.stream import Event, Stream
+from wia_lab.hal.event import Event
+from wia_lab.hal.stream import Stream
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context

@@ -342,10 +342,14 @@ def from_dlpack(
     _check_context(context)
     if not context.device.machine.is_virtual and (found := foreign(source)) is not None:
         made = empty(context, found.layout.shape, found.layout.dtype, memory=memory, name=name)
-        if made.size:
-            chosen = chosen_stream(stream, context)
-            chosen.copy_from(made.part, found.address, found.device)
-            chosen.synchronize()  # its owner may free it when this returns
+        try:
+            if made.size:
+                chosen = chosen_stream(stream, context)
+                chosen.copy_from(made.part, found.address, found.device)
+                chosen.synchronize()  # its owner may free it when this returns
+        except BaseException:
+            made.close()
+            raise
         return made
     try:
         array = np.from_dlpack(source)

@@ -65,6 +65,8 @@ def operand(memory: np.ndarray, layout: Layout) -> Operand:
     size = layout.dtype.itemsize
     strides = tuple(stride // size for stride in layout.strides)
     start = (layout.offset - layout.extent[0]) // size
+    if not memory.flags.writeable:  # of an input: on a device, no array is read-only
+        memory = memory.copy()
     return Operand(memory.view(layout.dtype), layout.dtype, layout.shape, strides, start)
 
 

@@ -6,7 +6,7 @@ owners and lifetimes are the HAL's: a back end may take it that what it is given
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -30,6 +30,13 @@ class Span:
     device: int
     low: int
     high: int
+
+    def meets(self, others: Iterable[Span]) -> bool:
+        """Whether it has a byte in common with one of them."""
+        return any(
+            each.storage is self.storage and each.low < self.high and self.low < each.high
+            for each in others
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ machines do. The clock is the host's, with each device's events laid on it.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.cuda import choice
@@ -16,6 +15,7 @@ from wia_lab.hal.backends.hardware_clock import Clock
 from wia_lab.hal.backends.hardware_driver import PEER_ENABLED, SUCCESS, driver
 from wia_lab.hal.backends.hardware_launch import Launcher
 from wia_lab.hal.backends.hardware_streams import NON_BLOCKING, HardwareEvent, HardwareStream
+from wia_lab.hal.backends.hardware_waiting import Waiter
 from wia_lab.hal.backends.told import capabilities_of, info_of
 from wia_lab.hal.errors import DeviceLost, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from wia_lab.hal.ops.operation import Operation
     from wia_lab.machines import Device
     from wia_lab.timeline import Site
-
-SHORTEST_SLEEP, LONGEST_SLEEP = 2e-5, 1e-3
-"""Seconds between two looks, of a host that waits with a timeout."""
 
 ADVICE = {
     "READ_MOSTLY": "SET_READ_MOSTLY",
@@ -74,7 +71,7 @@ class HardwareBackend:
         self._launcher = Launcher(self.driver, self.sheet)
         self._clock = Clock(self.driver)
         self._streams_made = 0
-        self._closing: list[HardwareStream] = []
+        self._waiter = Waiter(self.driver)
 
     # What there is
 
@@ -171,8 +168,7 @@ class HardwareBackend:
 
     def destroy_stream(self, stream: HardwareStream) -> None:
         """What it was given is still done."""
-        self._closing.append(stream)
-        self._close_idle()
+        self._waiter.close(stream)
 
     def create_event(self, name: str) -> HardwareEvent:
         """Made in the driver where it is first recorded."""
@@ -185,6 +181,7 @@ class HardwareBackend:
         with self.driver.on(stream.device):
             if event.pointer is None or event.device != stream.device:
                 event.pointer = self.driver.call(api.cuEventCreate, 0)
+                event.held = self.driver.held(api.cuEventDestroy, event.pointer, stream.device)
             self.driver.call(api.cuEventRecord, event.pointer, stream.pointer)
         event.device, event.stream = stream.device, stream
 
@@ -195,56 +192,11 @@ class HardwareBackend:
 
     def query(self, target: HardwareStream | HardwareEvent) -> bool:
         """Whether it has ended."""
-        api = self.driver.api
-        function = api.cuStreamQuery if isinstance(target, HardwareStream) else api.cuEventQuery
-        with self.driver.on(target.device or 0):
-            ended = self.driver.status(function, target.pointer) == SUCCESS
-        if ended:
-            self._after(target)
-        return ended
+        return self._waiter.query(target)
 
     def synchronize(self, target: HardwareStream | HardwareEvent, timeout: float | None) -> bool:
         """Wait in the driver, or look from time to time until `timeout` seconds have passed."""
-        if timeout is not None:
-            deadline, pause = time.perf_counter() + timeout, SHORTEST_SLEEP
-            while not self.query(target):
-                if time.perf_counter() >= deadline:
-                    return False
-                time.sleep(pause)
-                pause = min(2 * pause, LONGEST_SLEEP)
-            return True
-        api = self.driver.api
-        is_stream = isinstance(target, HardwareStream)
-        function = api.cuStreamSynchronize if is_stream else api.cuEventSynchronize
-        with self.driver.on(target.device or 0):
-            self.driver.call(function, target.pointer)
-        self._after(target)
-        return True
-
-    def _after(self, target: HardwareStream | HardwareEvent) -> None:
-        """Raise what functions on the stream raised; let go of what its work needed."""
-        self.driver.reap()
-        stream = target if isinstance(target, HardwareStream) else target.stream
-        if stream is None:
-            return
-        if isinstance(target, HardwareStream):
-            stream.kept.clear()
-        if stream.failures:
-            raise stream.failures.pop(0)
-        self._close_idle()
-
-    def _close_idle(self) -> None:
-        for stream in list(self._closing):
-            api = self.driver.api
-            with self.driver.on(stream.device):
-                try:
-                    if self.driver.status(api.cuStreamQuery, stream.pointer) != SUCCESS:
-                        continue
-                    self.driver.call(api.cuStreamDestroy, stream.pointer)
-                except DeviceLost:  # and the stream with it
-                    pass
-                self._closing.remove(stream)
-                stream.kept.clear()
+        return self._waiter.wait(target, timeout)
 
     # Work
 

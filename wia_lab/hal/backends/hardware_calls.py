@@ -49,6 +49,9 @@ def submit(driver: Driver, stream: HardwareStream, call: Call) -> None:
         return part
 
     arguments = [array(each) if isinstance(each, Span) else each for each in call.arguments]
+    for given, span in zip(arguments, call.arguments, strict=True):
+        if isinstance(span, Span):
+            given.flags.writeable = span.meets(call.writes)
     backup = [(array(each), array(each)) for each in call.writes]
 
     def run() -> None:
@@ -60,18 +63,20 @@ def submit(driver: Driver, stream: HardwareStream, call: Call) -> None:
                 target[:] = values
             raise
 
-    host_function(driver, stream, run)
-    stream.kept.append(staged)
-    for span in call.writes:
-        found = staged.get(id(span.storage))
-        if found is not None:
-            driver.call(
-                api.cuMemcpyAsync,
-                span.storage.pointer + span.low,
-                found.copy.pointer + span.low - found.low,
-                span.high - span.low,
-                stream.pointer,
-            )
+    try:
+        host_function(driver, stream, run)
+        for span in call.writes:
+            found = staged.get(id(span.storage))
+            if found is not None:
+                driver.call(
+                    api.cuMemcpyAsync,
+                    span.storage.pointer + span.low,
+                    found.copy.pointer + span.low - found.low,
+                    span.high - span.low,
+                    stream.pointer,
+                )
+    finally:
+        stream.keep(staged)  # last: a wait lets go of what was kept when it began
 
 
 class _Staged:

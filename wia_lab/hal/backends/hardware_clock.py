@@ -59,6 +59,7 @@ class Clock:
             with self._driver.on(device):
                 base, began = self._marked()
             found = self.watches[device] = Watch(self._driver, base, began)
+            found.held.append(self._driver.held(self._driver.api.cuEventDestroy, base, device))
         if found is not None:
             found.users += 1 if on else -1
             if not on and found.users == 0:
@@ -93,6 +94,7 @@ class Watch:
     began: float  # on the machine's clock
     users: int = 0
     pairs: list[tuple[str, str, str, Any, Any]] = field(default_factory=list)
+    held: list[Any] = field(default_factory=list)  # destroys the events as the watch ends
 
     def intervals(self, device: int, since: float) -> list[Interval]:
         """What has ended, and began at `since` or later."""
@@ -130,5 +132,7 @@ class Watched:
         driver, stream = self._watch.driver, self._stream  # type: ignore[union-attr]
         with driver.on(stream.device):
             event = driver.call(driver.api.cuEventCreate, 0)
+            held = driver.held(driver.api.cuEventDestroy, event, stream.device)
+            self._watch.held.append(held)  # type: ignore[union-attr]
             driver.call(driver.api.cuEventRecord, event, stream.pointer)
         return event

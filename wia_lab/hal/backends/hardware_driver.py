@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,10 @@ class Driver:
         GPUs that it shows.
     retired : deque
         Functions with a handle and a device, to be called where the driver may be.
+    managed : dict of int to int
+        Bytes of unified and managed memory that were allocated on each device and not freed.
+    process : int
+        The process that started it: CUDA does not survive a fork.
     """
 
     def __init__(self) -> None:
@@ -44,6 +50,8 @@ class Driver:
         self.device_count: int = self.call(self.api.cuDeviceGetCount)
         self._contexts: dict[int, Any] = {}
         self.retired: deque[tuple[Callable[..., Any], Any, int]] = deque()
+        self.managed: dict[int, int] = {}
+        self.process = os.getpid()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function of the driver returns beside its status.
@@ -102,9 +110,22 @@ class Driver:
     def reap(self) -> None:
         """Free what was let go where the driver could not be called."""
         while self.retired:
-            function, handle, device = self.retired.popleft()
-            with self.on(device):
-                self.call(function, handle)
+            try:
+                function, handle, device = self.retired.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                with self.on(device):
+                    self.call(function, handle)
+            except DeviceLost:  # and the memory with it; whoever uses that device is told
+                continue
+
+    def held(self, give_back: Callable[..., Any], handle: Any, device: int) -> Held:
+        """An object that gives a handle back as it goes, or when it is told to."""
+        made = Held()
+        made.let_go = weakref.finalize(made, self.retired.append, (give_back, handle, device))
+        made.let_go.atexit = False  # the process gives all of it back
+        return made
 
     def attribute(self, device: int, name: str) -> int:
         """An attribute of a device, by the end of its name in the driver's header."""
@@ -125,9 +146,32 @@ class Driver:
         return found
 
 
-@functools.cache
+class Held:
+    """Keeps a handle of the driver's."""
+
+    let_go: weakref.finalize[Any, Any]
+
+
 def driver() -> Driver:
-    """The driver of this process."""
+    """The driver of this process.
+
+    Raises
+    ------
+    InvalidValue
+        In a process that was forked from one that had started it.
+    """
+    found = _driver()
+    if found.process != os.getpid():
+        raise InvalidValue(
+            f"hardware: process {found.process} started CUDA, and this one, {os.getpid()}, was "
+            "forked from it, which CUDA does not survive: start processes by "
+            "multiprocessing.get_context('spawn')"
+        )
+    return found
+
+
+@functools.cache
+def _driver() -> Driver:
     return Driver()
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab.cuda import choice
 from wia_lab.cuda.errors import CudaAPIError
 from wia_lab.cuda.launchconfig import LaunchConfiguration
-from wia_lab.errors import LaunchError
+from wia_lab.errors import AllocatorError, LaunchError, OutOfMemoryError
 from wia_lab.hal.backends import vendor
-from wia_lab.hal.errors import InvalidValue
+from wia_lab.hal.backends.hardware_refusal import refusal
+from wia_lab.hal.errors import DeviceLost, InvalidValue
 from wia_lab.hal.ops.kernels import Operand, plan
 from wia_lab.hal.tensor_layout import Layout
 
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from wia_lab.hal.ops.operation import Operation
     from wia_lab.machines import Device
 
-MOST_CHECKED = 4096
-"""Launch configurations that are remembered as good."""
+MOST_CHECKED, MOST_VIEWS, MOST_CONSTANTS = 4096, 1024, 1024
+"""Launch configurations, arrays over a storage, and constants that are remembered."""
 
 
 class Launcher:
@@ -52,13 +54,13 @@ class Launcher:
             self._check(launch, device)
             if len(self._good) < MOST_CHECKED:
                 self._good.add(configuration)
-        arguments = [
-            each.value if each.layout is None else self.view(each.value, each.layout)
-            for each in launch.arguments
-        ]
-        with self._driver.on(device):
+        with self._driver.on(device):  # else numba-cuda would make a context of its own current
+            arguments = [
+                each.value if each.layout is None else self.view(each.value, each.layout)
+                for each in launch.arguments
+            ]
             run = self._configured(
-                launch.kernel, launch.grid, launch.block, stream, launch.shared_bytes
+                launch.kernel, launch.grid, launch.block, stream, launch.shared_bytes, launch
             )
         return run, arguments
 
@@ -74,18 +76,12 @@ class Launcher:
         if output.low >= output.high:
             return
         layouts = (*operation.inputs, operation.output)
+        spans = list(zip((*inputs, output), layouts, strict=True))
         if operation.algorithm == "vendor":
-            arrays = [
-                self.view(span, layout)
-                for span, layout in zip((*inputs, output), layouts, strict=True)
-            ]
             with self._driver.on(device):
+                arrays = [self.view(*each) for each in spans]
                 vendor.compute(stream, device, operation, arrays)
             return
-        operands = [
-            self._operand(span, layout)
-            for span, layout in zip((*inputs, output), layouts, strict=True)
-        ]
         with (
             self._driver.on(device),
             warnings.catch_warnings(),
@@ -93,6 +89,7 @@ class Launcher:
         ):
             # A small grid is the operation's own, of which numba-cuda would warn
             warnings.filterwarnings("ignore", message=".*Grid size")
+            operands = [self._operand(*each) for each in spans]
             for each in plan(operation, operands[:-1], operands[-1], room):
                 self._configured(each.kernel, each.grid, each.block, stream, 0)(each.arguments)
 
@@ -101,6 +98,8 @@ class Launcher:
         views, key = span.storage.views, (span.low, span.high, layout)
         found = views.get(key)
         if found is None:
+            if len(views) >= MOST_VIEWS:
+                views.clear()  # a program that goes over a tensor row by row
             start = span.storage.pointer + span.low + layout.offset - layout.extent[0]
             found = views[key] = _array(start, layout)
         return found
@@ -112,21 +111,36 @@ class Launcher:
     def constant(self, device: int, values: np.ndarray[Any, Any]) -> Any:
         """An array on the device with these values, made once."""
         key = (device, values.tobytes(), f"{values.dtype.str}{values.shape}")
-        if key not in self._constants:
-            self._constants[key] = choice.numba_cuda().to_device(values)
-        return self._constants[key]
+        found = self._constants.get(key)
+        if found is None:
+            if len(self._constants) >= MOST_CONSTANTS:
+                # CUDA frees memory when the work on the device has ended
+                self._constants.clear()
+            found = self._constants[key] = choice.numba_cuda().to_device(values)
+            # Its copy may be on its way still, in a stream that ours do not wait for
+            api = self._driver.api
+            self._driver.call(api.cuStreamSynchronize, api.CUstream(0))
+        return found
 
     def _configured(
-        self, kernel: Any, grid: Any, block: Any, stream: HardwareStream, shared_bytes: int
+        self,
+        kernel: Any,
+        grid: Any,
+        block: Any,
+        stream: HardwareStream,
+        shared_bytes: int,
+        launch: KernelLaunch | None = None,
     ) -> Callable[[Sequence[Any]], None]:
         configured = kernel.hardware[grid, block, stream.numba, shared_bytes]
-        refused = choice.numba_cuda().cudadrv.driver.CudaAPIError
 
         def run(arguments: Sequence[Any]) -> None:
             try:
                 configured(*arguments)
-            except refused as error:
-                raise self._driver.failure(int(error.code), f"launch of {kernel.name}") from error
+            except Exception as error:
+                told = refusal(self._driver, error, kernel.name, launch)
+                if told is None:
+                    raise
+                raise told from error
 
         return run
 
@@ -159,14 +173,18 @@ class _Room:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for pointer in self._taken:
-            self._driver.call(self._driver.api.cuMemFreeAsync, pointer, self._stream.pointer)
+        with suppress(DeviceLost):  # and the memory with it; the launch's own error is told
+            for pointer in self._taken:
+                self._driver.call(self._driver.api.cuMemFreeAsync, pointer, self._stream.pointer)
 
     def scratch(self, count: int, dtype: np.dtype[Any]) -> Any:
         """As `plans.Room`."""
         nbytes = max(1, count) * dtype.itemsize
         api = self._driver.api
-        pointer = self._driver.call(api.cuMemAllocAsync, nbytes, self._stream.pointer)
+        try:
+            pointer = self._driver.call(api.cuMemAllocAsync, nbytes, self._stream.pointer)
+        except AllocatorError as error:
+            raise OutOfMemoryError(str(error), requested=nbytes) from error
         self._taken.append(pointer)
         return self._launcher.array(int(pointer), count, dtype)
 

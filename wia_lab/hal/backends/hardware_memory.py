@@ -7,7 +7,6 @@ does: nobody reads freed memory through a view that was kept.
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -45,6 +44,8 @@ class Storage:
         The bytes, where the host reaches them.
     views : dict
         Arrays of numba-cuda that were made over it, by place and layout.
+    kept : object
+        What the bytes are part of, or what frees them.
     """
 
     def __init__(self, pointer: int, nbytes: int, kind: MemoryKind, device: int, name: str) -> None:
@@ -52,6 +53,7 @@ class Storage:
         self.device, self.name = device, name
         self.array: np.ndarray[Any, Any] | None = None
         self.views: dict[Any, Any] = {}
+        self.kept: object = None
         self.free: Callable[[], object] | None = None
 
 
@@ -66,10 +68,6 @@ class _HostBytes:
             "data": (pointer, False),
             "version": 3,
         }
-
-
-class _Range:
-    """Driver memory that goes when nobody refers to it, or is told to."""
 
 
 def allocate(
@@ -99,43 +97,58 @@ def allocate(
                 pointer = driver.call(api.cuMemHostAlloc, nbytes, PORTABLE)
             give_back = api.cuMemFreeHost
         else:
-            _check_fits(driver, nbytes)
+            _check_fits(driver, nbytes, device)
             pointer = driver.call(api.cuMemAllocManaged, nbytes, ATTACH_GLOBAL)
-            give_back = api.cuMemFree
+            give_back = _managed(driver, nbytes, device)
     storage = Storage(int(pointer), nbytes, kind, device, name)
-    held = _Range()
-    finalizer = weakref.finalize(held, driver.retired.append, (give_back, pointer, device))
-    finalizer.atexit = False  # the process gives all of it back
+    held = driver.held(give_back, pointer, device)
     if kind.host_access:
         storage.array = np.asarray(_HostBytes(storage.pointer, nbytes, held))
     else:
-        storage.free = finalizer
-        storage.views[None] = held
+        storage.free, storage.kept = held.let_go, held
     return storage
+
+
+def _managed(driver: Driver, nbytes: int, device: int) -> Callable[[Any], Any]:
+    """Count managed memory, and give back the function that frees it."""
+    driver.managed[device] = driver.managed.get(device, 0) + nbytes
+
+    def give_back(pointer: Any) -> Any:
+        driver.managed[device] -= nbytes
+        return driver.api.cuMemFree(pointer)
+
+    return give_back
 
 
 def part(whole: Storage, offset: int, nbytes: int, name: str) -> Storage:
     """Bytes of reserved device memory, which stay reserved when the part is released."""
     made = Storage(whole.pointer + offset, nbytes, whole.kind, whole.device, name)
-    made.views[None] = whole
+    made.kept = whole
     return made
 
 
 def release(driver: Driver, storage: Storage) -> None:
     """Give device memory back now; let go of what the host reaches."""
     storage.views.clear()
+    storage.kept = None
     if storage.free is not None:
         storage.free()
     storage.array = None
     driver.reap()
 
 
-def _check_fits(driver: Driver, nbytes: int) -> None:
-    """Refuse unified memory that the device could not hold: a driver can hang on more."""
+def _check_fits(driver: Driver, nbytes: int, device: int) -> None:
+    """Refuse unified memory that the device could not hold: a driver can hang on more.
+
+    Pages that nobody has touched take none of the free memory yet, so all that was asked for
+    before counts as if it were still to come.
+    """
     free, _ = driver.call(driver.api.cuMemGetInfo)
-    if nbytes > free:
+    before = driver.managed.get(device, 0)
+    if before + nbytes > free:
         raise errors.AllocatorError(
-            f"{nbytes:,} bytes of unified memory, and the device has {free:,} free"
+            f"{nbytes:,} bytes of unified memory beside the {before:,} there are, and the device "
+            f"has {free:,} free"
         )
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import itertools
+import os
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from wia_lab.hal.backends.hardware_driver import Driver
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for the default stream
 _HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_jobs: dict[int, Callable[[], None]] = {}
 _numbers = itertools.count(1)
+_process = os.getpid()
 
 
 @dataclass(eq=False, slots=True)
@@ -23,8 +27,8 @@ class HardwareStream:
 
     Attributes
     ----------
-    kept : list
-        What work that has not ended needs: staging memory, functions.
+    kept : deque of (int, object)
+        What work that has not ended needs, such as staging memory, each with its number.
     failures : list of BaseException
         What functions on its turn raised, for whoever waits.
     """
@@ -33,8 +37,25 @@ class HardwareStream:
     device: int
     pointer: Any
     numba: Any  # the same stream as numba-cuda's launches take it
-    kept: list[Any] = field(default_factory=list)
+    kept: deque[tuple[int, Any]] = field(default_factory=deque)
     failures: list[BaseException] = field(default_factory=list)
+
+    def keep(self, thing: Any) -> None:
+        """Keep what work needs that was given to the stream just now."""
+        self.kept.append((next(_numbers), thing))
+
+    @property
+    def last(self) -> int:
+        """The number of what was kept last; 0 for nothing."""
+        try:
+            return self.kept[-1][0]
+        except IndexError:
+            return 0
+
+    def let_go(self, last: int) -> None:
+        """Of what is kept, drop all up to a number."""
+        while self.kept and self.kept[0][0] <= last:
+            self.kept.popleft()
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """As other libraries ask for it: the protocol's version, and the handle."""
@@ -49,6 +70,7 @@ class HardwareEvent:
     device: int | None = None
     pointer: Any = None
     stream: HardwareStream | None = None
+    held: Any = None  # destroys the driver's event when it goes
 
     @property
     def is_recorded(self) -> bool:
@@ -56,8 +78,29 @@ class HardwareEvent:
         return self.pointer is not None
 
 
+class _Job(NamedTuple):
+    """A function that a stream has still to come to."""
+
+    function: Callable[[], None]
+    driver: Driver
+    stream: HardwareStream
+
+
+_jobs: dict[int, _Job] = {}
+
+
 def _run_job(number: int) -> None:
-    _jobs.pop(number)()
+    _jobs.pop(number).function()
+
+
+@atexit.register
+def _finish_jobs() -> None:
+    """Wait for functions that the driver has still to call, as long as Python can run them."""
+    if os.getpid() != _process:
+        return  # of a fork, where the driver cannot be called
+    for job in list(_jobs.values()):
+        with suppress(Exception), job.driver.on(job.stream.device):
+            job.driver.api.cuStreamSynchronize(job.stream.pointer)
 
 
 _RUN_JOB = ctypes.cast(_HostFunction(_run_job), ctypes.c_void_p)
@@ -76,8 +119,7 @@ def host_function(driver: Driver, stream: HardwareStream, function: Callable[[],
             stream.failures.append(error)
 
     number = next(_numbers)
-    _jobs[number] = guarded
-    stream.kept.append(guarded)
+    _jobs[number] = _Job(guarded, driver, stream)
     try:
         driver.call(
             driver.api.cuLaunchHostFunc,

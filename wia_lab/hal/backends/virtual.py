@@ -14,18 +14,19 @@ import numpy as np
 
 from wia_lab.cuda import policy
 from wia_lab.hal.backends.base import Call, Interval
-from wia_lab.hal.backends.pages import Move, Pages, Place
+from wia_lab.hal.backends.pages import Pages, Place
 from wia_lab.hal.backends.told import capabilities_of, info_of
 from wia_lab.hal.backends.virtual_launch import VirtualLaunch
 from wia_lab.hal.backends.virtual_storage import (
     Storage,
+    array_for,
     array_of,
     machine_of,
     pages_of,
-    place_of,
     region_of,
     regions_of,
 )
+from wia_lab.hal.backends.virtual_ways import Ways
 from wia_lab.hal.ops.cost import seconds
 from wia_lab.hal.ops.numerics import execute
 from wia_lab.simt.memory import POISON
@@ -35,7 +36,6 @@ from wia_lab.timeline import (
     Event,
     Fault,
     Outcome,
-    Route,
     Site,
     Stream,
     Timeline,
@@ -44,7 +44,7 @@ from wia_lab.timeline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from wia_lab.hal.advice import Advice, Migrations
     from wia_lab.hal.backends.base import KernelLaunch, Span
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from wia_lab.hal.ops.operation import Operation
     from wia_lab.simt.events import Listener
     from wia_lab.timeline import Operation as Submitted
-
-HOST_COPY = Route("host memory", 20e9, 1e-6, ())
-"""A copy by the processor: an order of magnitude, for timelines."""
 
 
 class VirtualBackend:
@@ -66,7 +63,7 @@ class VirtualBackend:
     def __init__(self, specification: str | VirtualMachine) -> None:
         self.machine = machine_of(specification)
         self.timeline = Timeline()
-        self._enabled: set[frozenset[int]] = set()  # pairs of which one was let reach the other
+        self._ways = Ways(self.machine)
         self._found: list[Any] = []  # hazards inside kernels, not yet told
         self.name = self.machine.name
         self.device_count = len(self.machine.devices)
@@ -96,18 +93,18 @@ class VirtualBackend:
 
     def enable_peer_access(self, device: int, peer: int) -> None:
         """Copies between the two, either way, go straight from now on."""
-        self._enabled.add(frozenset((device, peer)))
+        self._ways.enable(device, peer)
 
     def copies_straight(self, device: int, peer: int) -> bool:
         """Whether copies between the two keep out of host memory, as far as access decides it."""
-        return device == peer or frozenset((device, peer)) in self._enabled
+        return self._ways.is_straight(device, peer)
 
     def allocate(
         self, nbytes: int, kind: MemoryKind, device: int, name: str, numa_node: int | None
     ) -> Storage:
         """Poisoned bytes. The program runs on socket 0, where host memory lies by default."""
         place = f"device {device}" if kind.on_device else "host"
-        pages = Pages(nbytes, self._reaches) if kind.migrates else None
+        pages = Pages(nbytes, self._ways.reaches) if kind.migrates else None
         node = None if kind.on_device or kind.migrates else numa_node or 0
         return Storage(np.full(nbytes, POISON, np.uint8), Buffer(name, nbytes, place), pages, node)
 
@@ -132,7 +129,9 @@ class VirtualBackend:
         self, span: Span, *, reads: bool, writes: bool, site: Site
     ) -> np.ndarray[Any, Any]:
         """The bytes themselves; that the host touches them now is noted, and takes its time."""
-        self.timeline.now += self._faults(None, [] if writes else [span], [span] if writes else [])
+        self.timeline.now += self._ways.faults(
+            None, [] if writes else [span], [span] if writes else []
+        )
         touched = (region_of(span),)
         self.timeline.host_access(touched if reads else (), touched if writes else (), site)
         self._tell()
@@ -155,7 +154,7 @@ class VirtualBackend:
         if source.kind.is_staged:
             self.timeline.host_access(reads=(region_of(source),), site=site)
             held[0] = held[0].copy()
-        route = self._route(target, source)
+        route = self._ways.route(target, source)
         duration = route.duration(source.high - source.low)
 
         def begin() -> Outcome:
@@ -181,11 +180,12 @@ class VirtualBackend:
         """Call the function on arrays of bytes; its effects are there when its time has passed."""
         aside = Aside(map(array_of, call.writes))
         arguments = [
-            array_of(each) if hasattr(each, "storage") else each for each in call.arguments
+            array_for(each, call.writes) if hasattr(each, "storage") else each
+            for each in call.arguments
         ]
 
         def begin() -> Outcome:
-            waited = self._faults(device, call.reads, call.writes)
+            waited = self._ways.faults(device, call.reads, call.writes)
             aside.run(lambda: call.function(*arguments))
             return Outcome(waited + round(call.seconds * 1e9))
 
@@ -211,7 +211,7 @@ class VirtualBackend:
         made = VirtualLaunch(launch, sheet, stream.name, site, self.listeners())
 
         def begin() -> Outcome:
-            waited = self._faults(device, made.reads, made.writes)
+            waited = self._ways.faults(device, made.reads, made.writes)
             took = made.run()
             self._found += made.hazards
             return Outcome(waited + took)
@@ -265,11 +265,11 @@ class VirtualBackend:
         pages = pages_of(span)
 
         def begin() -> Outcome:
-            return Outcome(self._time(pages.missing(place, span.low, span.high)))
+            return Outcome(self._ways.time(pages.missing(place, span.low, span.high)))
 
         work = Work(
             f"prefetch of {span.storage.buffer.name}",
-            engines=self._link(pages.where(span.low), place).engines,
+            engines=self._ways.link(pages.where(span.low), place).engines,
             begin=begin,
             action=lambda: pages.bring(place, span.low, span.high),
             kind="copy",
@@ -369,40 +369,3 @@ class VirtualBackend:
         kernels, self._found = self._found, []
         found = [policy.as_hazard(each) for each in self.timeline.order.take()]
         policy.judge([*kernels, *found], None)
-
-    def _route(self, target: Span, source: Span) -> Route:
-        nodes = (source.storage.numa_node, target.storage.numa_node)
-        node = next((each for each in nodes if each is not None), None)
-        places = place_of(source), place_of(target)
-        buffers = source.kind.on_device and target.kind.on_device  # pages are the driver's to move
-        enabled = not buffers or self.copies_straight(source.device, target.device)
-        return self._link(*places, node, enabled=enabled)
-
-    def _link(
-        self, source: Place, target: Place, node: int | None = None, *, enabled: bool = True
-    ) -> Route:
-        if source is not None and target is not None:
-            return self.machine.peer_route(source, target, enabled=enabled)
-        if target is not None:
-            return self.machine.host_route(target, upload=True, numa_node=node)
-        if source is not None:
-            return self.machine.host_route(source, upload=False, numa_node=node)
-        return HOST_COPY
-
-    def _reaches(self, place: Place, other: Place) -> bool:
-        """Whether a place can use memory of another without moving it."""
-        if place is None:
-            return False
-        return other is None or self.can_access_peer(place, other)
-
-    def _faults(self, place: Place, reads: Iterable[Span], writes: Iterable[Span]) -> int:
-        """Nanoseconds that a place waits for the pages that it touches."""
-        return sum(
-            self._time(span.storage.pages.touch(place, span.low, span.high, writes=is_write))
-            for spans, is_write in ((reads, False), (writes, True))
-            for span in spans
-            if span.storage.pages is not None
-        )
-
-    def _time(self, moves: Iterable[Move]) -> int:
-        return sum(self._link(each.source, each.target).duration(each.nbytes) for each in moves)

@@ -61,6 +61,13 @@ def array_of(span: Span) -> np.ndarray[Any, Any]:
     return found
 
 
+def array_for(span: Span, writes: Iterable[Span]) -> np.ndarray[Any, Any]:
+    """The bytes as a function gets them: not to be written where nothing of them is in `writes`."""
+    array = array_of(span)
+    array.flags.writeable = span.meets(writes)
+    return array
+
+
 def region_of(span: Span) -> Region:
     """The span as the order check takes it."""
     region: Region = span.storage.buffer.region(span.low, span.high)
