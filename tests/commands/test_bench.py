@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 
 from wia_lab.cli import main
 from wia_lab.commands import bench_simulator
+from wia_lab.commands.bench import BENCHES
 from wia_lab.commands.bench_kernels import job
 
 
@@ -43,6 +45,14 @@ class TestJobs:
         environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.stdout.startswith('{"tiled-matmul-16": '), done.stderr
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_help_says_how_long_it_takes(name, capsys):
+    """Whoever starts one knows for how long to wait."""
+    assert main(["bench", name, "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"[Tt]akes (a few seconds|minutes|about [\w ]+)", said)
 
 
 class TestTable:

@@ -75,7 +75,7 @@ def test_well(run):
         "",
         "2 names in 2 rows, on virtual machines: 2 proved; on hardware: 2 not run",
     ]
-    assert printed.err == "wia-lab: running 2 tests\n"
+    assert printed.err == "wia-lab: running 2 tests\nwia-lab: 100% of the tests have run\n"
 
 
 @pytest.mark.parametrize(

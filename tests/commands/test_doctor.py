@@ -59,7 +59,7 @@ class TestWarm:
         assert main(["doctor", "--warm", "--quiet"]) == 0
         assert calls == [1]
         assert capsys.readouterr().err == (
-            "wia-lab: compiling the simulator's helpers, once for all\n"
+            "wia-lab: compiling the simulator's helpers, once for all (about 10 s)\n"
         )
 
     def test_folder_that_cannot_be_written(self, monkeypatch, capsys):

@@ -109,9 +109,26 @@ class TestCommand:
         assert result.output.endswith("Not run here: torch is not installed.\n")
 
     def test_refuses_an_unknown_topic(self) -> None:
-        """The sentence names those that there are."""
-        with pytest.raises(bench.UnknownTopic, match="no ladder called sort: choose from vector-"):
+        """The sentence names the nearest, or how all are shown."""
+        with pytest.raises(bench.UnknownTopic, match="called sort: wia-lab bench kernels --rec"):
             bench.main(bench.Options(("sort",)))
+        with pytest.raises(bench.UnknownTopic, match=r"called matmull: did you mean matmul\?"):
+            bench.main(bench.Options(("copy", "matmull")))
+
+    def test_refuses_a_table_that_nothing_fills(self, tmp_path, monkeypatch) -> None:
+        """--out beside --recorded, without a GPU, or in no folder is told, and nothing is run."""
+        monkeypatch.setattr(bench, "missing", lambda: "torch is not installed")
+        out = tmp_path / "nowhere" / "x.csv"
+        for arguments, said in [
+            (["--recorded", "--out", str(out)], "--recorded measures nothing that"),
+            (["--out", str(out)], "as torch is not installed: leave --out out"),
+        ]:
+            result = CliRunner().invoke(kernels, arguments)
+            assert said in (str(result.exception) + result.stderr)
+        monkeypatch.setattr(bench, "missing", lambda: "")
+        result = CliRunner().invoke(kernels, ["--out", str(out)])
+        assert "nowhere is no folder: name one that exists with --out" in str(result.exception)
+        assert "Recorded" not in result.output
 
 
 class TestOrder:
@@ -128,7 +145,8 @@ class TestOrder:
         """The command ranks axpy's two steps as the H200 did."""
         result = CliRunner().invoke(kernels, ["axpy", "--recorded", "--order"])
         assert result.exit_code == 0
-        assert result.output.endswith(f"Kendall's tau +1.00\n{order.LIMITS}\n")
+        assert result.stdout.endswith(f"Kendall's tau +1.00\n{order.LIMITS}\n")
+        assert result.stderr == "wia-lab: axpy is simulated\n"
 
     def test_counts_are_scaled_to_the_full_size(self) -> None:
         """A tiled product of 4096³ reads shared memory twice a product: 2 · 2³⁶ / 32 wavefronts."""

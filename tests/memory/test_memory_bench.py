@@ -26,9 +26,16 @@ def test_tables(capsys, monkeypatch):
     monkeypatch.setattr(bench, "PAIRS", 400)
     monkeypatch.setattr(bench, "CURVE", (100, 200))
     assert bench.main([]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
     for name in (*bench.DESIGNS, *bench.AT_SIZE):
         assert f"  {name}" in out
+    assert err.splitlines() == [
+        "wia-lab: resnet18_train was replayed on each design",
+        *(
+            f"wia-lab: {name} was timed with up to 200 live blocks"
+            for name in ("a dictionary", *bench.AT_SIZE)
+        ),
+    ]
     assert "1.409*" in out  # 824.0 MiB reserved by PyTorch / 584.7 MiB live
     assert "A pool hit (allocate + free): 1.00 µs." in out
 

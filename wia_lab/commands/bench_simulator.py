@@ -28,6 +28,7 @@ def simulator(*, full: bool) -> None:
     """Time launches on this simulator, counting and hazard-checking, and on Numba's own.
 
     "first" is a kernel not seen before, typing included; "again" the best of three more launches.
+    Takes about half a minute, nearly all of it Numba's.
     """
     warm()
     ours = {name: time_ours(name) for name in (*NAMES, LARGE)}
@@ -71,7 +72,15 @@ def time_numba(names: tuple[str, ...]) -> dict[str, float]:
     """Return the seconds of numba.cuda's own simulator, which only a fresh process can choose."""
     command = [sys.executable, "-m", "wia_lab.commands.bench_kernels", *names]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    # In a session of its own it does not hear Ctrl-C, which ends it through this process
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
     if done.returncode:
         raise CannotRun("Numba's own simulator failed: its message stands above")
     seconds: dict[str, float] = json.loads(done.stdout)

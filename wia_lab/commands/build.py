@@ -20,7 +20,7 @@ def build(to_run: tuple[str, ...], *, only_check: bool) -> int:
 
     Both are brought into canonical form. --run 06-tiled-matmul runs that source first, on the
     simulator, and stores what its cells give;
-    --run all runs every one.
+    --run all runs every one, some seconds each.
     """
     from wia_lab.workbook.build import find_drift, mend
 

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="[PUZZLE]", required=False)
 @folder_option
 @click.option(
-    "--mutants", is_flag=True, help="For authors, in a clone: judge the known wrong answers."
+    "--mutants",
+    is_flag=True,
+    help="For authors, in a clone: judge the known wrong answers (all: 90 s of one core).",
 )
 def check(name: str | None, folder: Path | None, *, mutants: bool) -> int:
     """Run and judge the answers in your notebooks.
 
     Without PUZZLE every notebook of the folder. PUZZLE is an id, a number or a notebook:
-    tiled-matmul, 6 or 06-tiled-matmul.ipynb.
+    tiled-matmul, 6 or 06-tiled-matmul.ipynb. Each takes some seconds.
     """
     if mutants and folder:
         raise click.UsageError("--mutants judges the clone's own answers: leave --dir out")

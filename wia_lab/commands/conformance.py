@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.standard import Row
 
 PROVED = "proved"
+FAR = re.compile(r"\[ *(\d+%)\]$")  # ends each line of pytest's dots
 ENDED = (0, 1, 5)  # pytest's exit codes: all passed, some did not, there was none
 
 
@@ -31,8 +33,8 @@ def conformance(*, only_list: bool) -> int:
 
     Each row has the standard's section and name, the Python name, the result on virtual machines,
     the part on which the same test has passed, and the test; below stands what was chosen where the
-    sources leave a choice. The tests run on virtual machines and take about a minute; the runs on
-    hardware are recorded.
+    sources leave a choice. The tests run on virtual machines and take about 20 s of one core; the
+    runs on hardware are recorded.
     """
     from wia_lab.hal import standard
     from wia_lab.hal.standard.hardware import on_hardware, records
@@ -63,21 +65,30 @@ def run_tests(tests: Iterable[str], root: Path) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "wanted.json"), Path(folder, "outcomes.json")
         asked.write_text(json.dumps(wanted), encoding="utf-8")
-        ran = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "wia_lab.commands.evidence", str(asked), str(told)],
             cwd=root,
             env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
             errors="replace",
-            check=False,
-        )
-        if ran.returncode not in ENDED or not told.is_file():
-            said = (ran.stdout + ran.stderr).strip().splitlines() or [f"exit {ran.returncode}"]
-            raise CannotRun(f"the tests in {root / 'tests'} could not be run: {said[-1].strip()}")
+        ) as running:
+            said = list(passed_on(running.stdout or ()))
+        if running.returncode not in ENDED or not told.is_file():
+            last = said[-1] if said else f"exit {running.returncode}"
+            raise CannotRun(f"the tests in {root / 'tests'} could not be run: {last}")
         outcomes: dict[str, str] = json.loads(told.read_text(encoding="utf-8"))
     return outcomes
+
+
+def passed_on(lines: Iterable[str]) -> Iterator[str]:
+    """Yield pytest's lines that say something; how far it has come is said on stderr at once."""
+    for line in filter(None, map(str.strip, lines)):
+        if far := FAR.search(line):
+            click.echo(f"wia-lab: {far[1]} of the tests have run", err=True)
+        yield line
 
 
 def result_of(row: Row, outcomes: Mapping[str, str]) -> str:

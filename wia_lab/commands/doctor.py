@@ -16,7 +16,9 @@ PACKAGES = ("numba", "numpy", "jupyterlab", "ipywidgets", "matplotlib", "nbval",
 
 
 @click.command()
-@click.option("--warm", is_flag=True, help="Compile what the simulator needs, once for all.")
+@click.option(
+    "--warm", is_flag=True, help="Compile what the simulator needs, once for all (about 10 s)."
+)
 @click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
 def doctor(*, warm: bool, quiet: bool) -> None:
     """Say which back end runs kernels here, and why.

@@ -12,7 +12,7 @@ def warm() -> None:
     stored, wanted = helpers()
     if stored >= wanted:
         return
-    click.echo("wia-lab: compiling the simulator's helpers, once for all", err=True)
+    click.echo("wia-lab: compiling the simulator's helpers, once for all (about 10 s)", err=True)
     if compiled.warm() is None:
         click.echo(
             f"wia-lab: {compiled.cache_folder()} cannot be written, so every process compiles "

@@ -12,6 +12,7 @@ from wia_lab.errors import WiaLabError
 from wia_lab.kernels import claims, order, table
 from wia_lab.kernels.measure import Row, measure
 from wia_lab.kernels.workloads import WORKLOADS
+from wia_lab.simt.spelling import nearest
 
 NAMES = (*(each.topic.name for each in WORKLOADS), "hierarchy")
 COMMAND = "wia-lab bench kernels"
@@ -61,11 +62,11 @@ def main(options: Options, echo: Callable[[str], object] = print) -> int:
     UnknownTopic
         For a topic without a ladder.
     """
-    unknown = [each for each in options.topics if each not in NAMES]
-    if unknown:
-        raise UnknownTopic(
-            f"there is no ladder called {', '.join(unknown)}: choose from {', '.join(NAMES)}"
-        )
+    for name in options.topics:
+        if name not in NAMES:
+            near = nearest(name, NAMES)
+            way_out = f"did you mean {near}?" if near else f"{COMMAND} --recorded shows all"
+            raise UnknownTopic(f"there is no ladder called {name}: {way_out}")
     shown = [row for row in table.recorded() if row.topic in (options.topics or NAMES)]
     echo("\n".join(("Recorded: " + table.header()[0], *table.header()[1:])))
     echo(table.render(shown))
@@ -75,6 +76,7 @@ def main(options: Options, echo: Callable[[str], object] = print) -> int:
     if options.order:
         echo("\nThe simulator's cost order, counted at small sizes, beside the measured one:")
         for each in order.orders(options.topics):
+            sys.stderr.write(f"wia-lab: {each.topic} is simulated\n")
             echo(order.render(each))
         echo(order.LIMITS)
     reason = missing()

@@ -240,6 +240,7 @@ def _print_designs() -> None:
         _say(f"  {'design':24} {'range':>9} {'pages':>9} {'s':>8} {'µs':>7}")
         for label, make in DESIGNS.items():
             _say(_row(label, outcome(make, trace), len(trace.events)))
+        _done(f"{name} was replayed on each design")
         mib, where = theirs[name]
         _say(f"  {'PyTorch, as recorded':24} {mib / peak:>8.3f}* {'':>9} {'':>8} {'':>7}  {where}")
 
@@ -254,20 +255,21 @@ def _row(label: str, found: Outcome, events: int) -> str:
 
 
 def _print_curve(sizes: Sequence[int]) -> None:
+    costs: dict[str, Callable[[int], float]] = {"a dictionary": bare}
+    costs |= {label: partial(_point, make) for label, make in AT_SIZE.items()}
+    rows = []
+    for label, cost in costs.items():
+        rows.append(f"  {label:12}" + "".join(f"{cost(size) * 1e6:>12.2f}" for size in sizes))
+        _done(f"{label} was timed with up to {max(sizes, default=0):,} live blocks")
     _say("\nCPU microseconds an operation, against the number of live blocks:")
     _say("  " + f"{'':12}" + "".join(f"{n:>12,}" for n in sizes))
-    _say_costs("a dictionary", bare, sizes)
-    for label, make in AT_SIZE.items():
-        _say_costs(label, partial(_point, make), sizes)
+    for row in rows:
+        _say(row)
 
 
-def _say_costs(label: str, cost: Callable[[int], float], sizes: Sequence[int]) -> None:
-    """Print one row of the curve, each figure as soon as it is there."""
-    sys.stdout.write(f"  {label:12}")
-    for size in sizes:
-        sys.stdout.write(f"{cost(size) * 1e6:>12.2f}")
-        sys.stdout.flush()
-    _say("")
+def _done(part: str) -> None:
+    """Say on stderr that a part has ended."""
+    sys.stderr.write(f"wia-lab: {part}\n")
 
 
 def _say(line: str) -> None:
