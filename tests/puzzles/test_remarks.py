@@ -82,6 +82,57 @@ def bounded_by_a_number(out, a):
 
 
 @cuda.jit
+def changed_since(out, a):
+    """Asks before it counts on."""
+    i = cuda.grid(1)
+    while i < out.size:
+        i += cuda.gridsize(1)
+        out[i] = a[i]
+
+
+@cuda.jit
+def bounded_by_the_grid(out, a):
+    """Asks what is always so."""
+    i = cuda.grid(1)
+    if i < cuda.gridsize(1):
+        out[i] = a[i]
+
+
+@cuda.jit
+def all_but_one(out, a):
+    """Sends away the first thread too many, and no other."""
+    i = cuda.grid(1)
+    if i == out.size:
+        return
+    out[i] = a[i]
+
+
+@cuda.jit
+def in_the_else(out, a):
+    """Works in the other branch."""
+    i = cuda.grid(1)
+    if a.size < i:
+        pass
+    else:
+        out[i] = a[i]
+
+
+@cuda.jit
+def not_beyond(out, a):
+    """Asks with a not."""
+    i = cuda.grid(1)
+    if not i > a.size:
+        out[i] = a[i]
+
+
+@cuda.jit
+def range_too_long(out, a):
+    """Counts one too far."""
+    for i in range(cuda.grid(1), a.size + 1, cuda.gridsize(1)):
+        out[i] = a[i]
+
+
+@cuda.jit
 def one_side(out, a):
     """Asks about the end that nobody leaves by."""
     i = cuda.grid(1)
@@ -187,10 +238,33 @@ class TestConditions:
                 "enough: all must hold, so `and`.",
             ),
             (
+                in_the_else,
+                "guard-includes-the-length",
+                "`if a.size < i: … else:`, lets i = a.size, here 40, through, one past the last "
+                "place of a: write `a.size <= i`.",
+            ),
+            (
+                not_beyond,
+                "guard-includes-the-length",
+                "`if not i > a.size:`, lets i = a.size, here 40, through, one past the last place "
+                "of a: write `i >= a.size`.",
+            ),
+            (
+                bounded_by_the_grid,
+                "guard-by-another-length",
+                "`if i < cuda.gridsize(1):`, compares `i` with `cuda.gridsize(1)`, but a has only "
+                "40 places: compare with a.size.",
+            ),
+            (
+                all_but_one,
+                "guard-of-one-side",
+                "`if i == out.size: return`, does not bound `i`, the index, above: `i < a.size` "
+                "must hold too.",
+            ),
+            (
                 one_side,
                 "guard-of-one-side",
-                "`if 0 <= i:`, bounds `i`, the index, on one side only: `i < a.size` must hold "
-                "too.",
+                "`if 0 <= i:`, does not bound `i`, the index, above: `i < a.size` must hold too.",
             ),
             (
                 another_length,
@@ -213,6 +287,25 @@ class TestConditions:
         [written] = re.findall("`((?:if|not) .*?)(?::| break)", said)[:1]
         assert found[0] == cause
         assert found[1] == f"line {line_of(kernel, written)}, {said}"
+
+    def test_changed_since(self):
+        """A condition that is right where it stands, and the index counted on after it."""
+        cause, text = remark(changed_since)
+        asked, used = (line_of(changed_since, mark) for mark in ("while", "out[i] ="))
+        assert cause == "index-changed"
+        assert text == (
+            f"line {asked}, `while i < out.size:`, bounds `i` as it is there, and on line {used} "
+            "it is another: see what happens to it between the two."
+        )
+
+    def test_range(self):
+        """A loop that counts the index past the array's end."""
+        cause, text = remark(range_too_long)
+        assert cause == "range-too-long"
+        assert text == (
+            f"line {line_of(range_too_long, 'in range(')}, `range(cuda.grid(1), a.size + 1, "
+            "cuda.gridsize(1))`, ends before 41 here, and a has only 40 places: end at a.size."
+        )
 
     def test_nothing_is_asked(self):
         """Where there is no condition there is nothing to add."""

@@ -92,6 +92,16 @@ class Source:
         node = next(self._subscripts(line, array), None)
         return [] if node is None else self.holding(node)
 
+    def loops(self, line: int, array: str) -> list[ast.For]:
+        """Loops in which `array` is indexed on a line, innermost first."""
+        node: ast.AST | None = next(self._subscripts(line, array), None)
+        found = []
+        while node is not None:
+            if isinstance(node, ast.For):
+                found.append(node)
+            node = self.above.get(node)
+        return found
+
     def holding(self, node: ast.AST) -> list[Condition]:
         """Conditions that hold at a node, innermost first."""
         return [each for each in self._holding(node) if not isinstance(each.holds, ast.Constant)]
@@ -143,7 +153,7 @@ class Source:
                 if node in body:
                     yield self._asked(above)
                 elif node is not above.test:
-                    yield self._asked(above, "else" if isinstance(above, ast.If) else "")
+                    yield self._asked(above, "… else:" if isinstance(above, ast.If) else "")
             if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And):
                 for each in above.values[: above.values.index(node)]:  # type: ignore[arg-type]
                     yield Condition(each, each, self.written(each))
@@ -177,6 +187,10 @@ def comparisons(condition: ast.expr) -> Iterator[tuple[ast.expr, type[ast.cmpop]
         if isinstance(node, ast.BoolOp):
             either = either or isinstance(node.op, ast.Or)
             stack += [(each, either) for each in node.values]
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            opposite = _not(node.operand)
+            if not isinstance(opposite, ast.UnaryOp):  # else it has no simpler form
+                stack.append((opposite, either))
         elif isinstance(node, ast.Compare):
             left = node.left
             for operator, right in zip(node.ops, node.comparators, strict=True):

@@ -1,4 +1,4 @@
-"""What is wrong with an index: too large for its array, guarded wrongly, below 0, not one's own."""
+"""What is wrong with an index: too large for its array, below 0, not one's own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from wia_lab.puzzles.fills import NOBODY
-from wia_lab.puzzles.guards import BELOW, comparisons
 from wia_lab.puzzles.puzzle import Remark
+from wia_lab.puzzles.remarks_guards import wrongly_guarded
 from wia_lab.puzzles.whereabouts import places
 
 if TYPE_CHECKING:
-    from wia_lab.puzzles.guards import Condition
     from wia_lab.puzzles.scene import Scene
-
-STRICTER: dict[type[ast.cmpop], str] = {ast.LtE: "<", ast.GtE: ">", ast.Gt: ">=", ast.Lt: "<="}
-"""What to write instead, in a condition for whom to let through or for whom to send away."""
 
 
 def index_too_large(scene: Scene) -> Remark | None:
@@ -34,7 +30,7 @@ def index_too_large(scene: Scene) -> Remark | None:
     if index is None:
         return None
     if scene.array in scene.arrays:
-        return _guard(scene, axis, index, shape)
+        return wrongly_guarded(scene, axis, index, shape)
     if any(hazard.threads[0].block):
         return None
     along = "" if len(shape) == 1 else f" along axis {axis}"
@@ -44,92 +40,6 @@ def index_too_large(scene: Scene) -> Remark | None:
         f"{scene.array} has {shape[axis]:,} places{along}, 0 to {shape[axis] - 1}: see which "
         "number is meant there, or how many places are needed.",
     )
-
-
-def _guard(scene: Scene, axis: int, index: ast.expr, shape: tuple[int, ...]) -> Remark | None:
-    """What is wrong with the conditions under which an index leaves an argument."""
-    source, extent = scene.source, shape[axis]
-    guards = source.guards(scene.hazard.line, scene.array)
-    bound = f"{scene.array}.shape[{axis}]" if len(shape) > 1 else f"{scene.array}.size"
-    for guard in guards:
-        for left, operator, right, either in comparisons(guard.holds):
-            if operator not in BELOW or not source.same(left, index):
-                continue
-            if either:
-                return _either(guard)
-            value = source.number(right, scene.arrays)
-            if value is not None and value == extent and operator is ast.LtE:
-                return _length_included(scene, guard, left, right, extent)
-            if value is not None and value > extent:
-                along = "" if len(shape) == 1 else f" along axis {axis}"
-                which = "" if len(shape) == 1 else ", or see which index belongs to which axis"
-                return Remark(
-                    "guard-by-another-length",
-                    f"{guard} compares `{source.written(left)}` with {value:,} here, but "
-                    f"{scene.array} has only {extent:,} places{along}: compare with "
-                    f"{bound}{which}.",
-                )
-    if not guards:
-        return None
-    if half := next((each for each in guards if _asks_about(scene, each, index)), None):
-        text = scene.source.written(index)
-        return Remark(
-            "guard-of-one-side",
-            f"{half} bounds `{text}`, the index, on one side only: `{text} < {bound}` must hold "
-            "too.",
-        )
-    one = len(guards) == 1
-    asked = str(guards[0]) if one else f"{str(guards[0]).rstrip(',')} and {guards[1]}"
-    return Remark(
-        "guard-of-something-else",
-        f"{asked} {'does' if one else 'do'} not keep `{source.written(index)}`, the index, below "
-        f"{bound}: what is asked must be the index itself.",
-    )
-
-
-def _asks_about(scene: Scene, guard: Condition, index: ast.expr) -> bool:
-    """Whether a condition bounds the index itself."""
-    same = scene.source.same
-    return any(
-        operator in BELOW and (same(left, index) or same(right, index))
-        for left, operator, right, _ in comparisons(guard.holds)
-    )
-
-
-def _either(guard: Condition) -> Remark:
-    """Conditions of which all must hold are joined so that one of them is enough."""
-    if guard.is_turned:
-        text = "leaves only where all of it is true, and each part alone is a reason: write `or`."
-    else:
-        text = "is true where one part of it is, so one of them is enough: all must hold, so `and`."
-    return Remark("guard-by-or", f"{guard} {text}")
-
-
-def _length_included(
-    scene: Scene, guard: Condition, left: ast.expr, right: ast.expr, extent: int
-) -> Remark:
-    """A comparison that the length itself still meets."""
-    written = scene.source.written
-    one, operator, other = next(
-        pair
-        for node in ast.walk(guard.test)
-        if isinstance(node, ast.Compare)
-        for pair in _pairs(node)
-        if {pair[0], pair[2]} == {left, right}
-    )
-    here = f"{extent:,}"
-    if not isinstance(right, ast.Constant):
-        here = f"{written(right)}, here {here},"
-    return Remark(
-        "guard-includes-the-length",
-        f"{guard} lets {written(left)} = {here} through, one past the last place of "
-        f"{scene.array}: write `{written(one)} {STRICTER[type(operator)]} {written(other)}`.",
-    )
-
-
-def _pairs(node: ast.Compare) -> list[tuple[ast.expr, ast.cmpop, ast.expr]]:
-    """The comparisons of a chain, as written."""
-    return list(zip([node.left, *node.comparators], node.ops, node.comparators, strict=False))
 
 
 def below_zero(scene: Scene) -> Remark | None:
