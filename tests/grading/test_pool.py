@@ -32,15 +32,61 @@ def tasks(made, count):
         }
 
 
-def test_process_that_dies_costs_nobody(made):
-    """A process of the pool is killed; its student is judged by another."""
-    found = []
-    for result in pool.grade_all(tasks(made, 5), 2):
-        if not found:
-            os.kill(active_children()[0].pid, signal.SIGKILL)
-        found.append(result)
-    assert sorted(each["student"] for each in found) == [f"s{n}" for n in range(5)]
-    assert {each["puzzles"]["start"]["status"] for each in found} == {"graded"}
+class Deadly:
+    """Ends the process that reads it."""
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+@pytest.fixture
+def cheap(monkeypatch):
+    """Twelve students, whose grading is their task given back: a pool's own work alone."""
+    monkeypatch.setattr(pool, "grade_student", dict)
+    return [{"student": f"s{number}", "answers": {"start": ""}} for number in range(12)]
+
+
+def names(found):
+    return sorted(each["student"] for each in found)
+
+
+class TestDeath:
+    """A process of the pool dies."""
+
+    def test_costs_nobody(self, cheap):
+        """It is killed from outside; who was under way is graded by another."""
+        found = []
+        for result in pool.grade_all(iter(cheap), 2):
+            if not found:
+                os.kill(active_children()[0].pid, signal.SIGKILL)
+            found.append(result)
+        assert names(found) == names(cheap)
+        assert all(each in cheap for each in found)
+
+    def test_costs_its_student_alone(self, cheap):
+        """One who ends every process is given up; those who were under way beside it are not."""
+        cheap[1]["attempt"] = Deadly()
+        found = list(pool.grade_all(iter(cheap), 2))
+        assert names(found) == names(cheap)
+        [given_up] = [each for each in found if each["student"] == "s1"]
+        assert given_up["puzzles"]["start"]["status"] == "grader_error"
+        assert all(each in cheap for each in found if each["student"] != "s1")
+
+    @pytest.mark.parametrize("call", [1, 4, 5, 12])
+    def test_is_seen_when_the_next_is_handed_in(self, cheap, monkeypatch, call):
+        """The pool refuses to take one more; nobody is lost."""
+        submit, calls = pool.ProcessPoolExecutor.submit, []
+
+        def broken_once(self, *arguments):
+            calls.append(arguments)
+            if len(calls) == call:
+                raise pool.BrokenProcessPool("it has died")
+            return submit(self, *arguments)
+
+        monkeypatch.setattr(pool.ProcessPoolExecutor, "submit", broken_once)
+        found = list(pool.grade_all(iter(cheap), 2))
+        assert names(found) == names(cheap)
+        assert all(each in cheap for each in found)
 
 
 def test_fault_of_the_grader_is_a_status(made, monkeypatch):

@@ -1,4 +1,4 @@
-"""One machine: students in a pool of processes. One that dies costs a student a second try."""
+"""One machine: students in a pool of processes. One that dies costs its own student alone."""
 
 from __future__ import annotations
 
@@ -20,43 +20,46 @@ def grade_all(tasks: Iterator[Task], jobs: int) -> Iterator[dict[str, Any]]:
     if jobs == 1:
         yield from map(grade_student, tasks)
         return
-    again: list[tuple[Task, int]] = []
     while True:
-        yield from _one_pool(tasks, jobs, again)
-        if not again:
+        suspects: list[Task] = []
+        yield from _one_pool(tasks, jobs, suspects)
+        if not suspects:
             return
+        yield from map(_alone, suspects)
 
 
-def _one_pool(
-    tasks: Iterator[Task], jobs: int, again: list[tuple[Task, int]]
-) -> Iterator[dict[str, Any]]:
-    """Grade until all is done or a process dies; what was under way then is put into `again`."""
-    waiting = list(again)
-    again.clear()
-    running: dict[Future[dict[str, Any]], tuple[Task, int]] = {}
+def _one_pool(tasks: Iterator[Task], jobs: int, suspects: list[Task]) -> Iterator[dict[str, Any]]:
+    """Grade until all is done or a process dies; what was under way then is put into `suspects`."""
+    running: dict[Future[dict[str, Any]], Task] = {}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        while True:
-            room = 2 * jobs - len(running)
-            fresh = [(task, 0) for task in islice(tasks, max(room - len(waiting), 0))]
-            for task, tries in [*waiting, *fresh]:
-                running[pool.submit(grade_student, task)] = (task, tries)
-            waiting = []
+        while not suspects:
+            for task in islice(tasks, 2 * jobs - len(running)):
+                try:
+                    running[pool.submit(grade_student, task)] = task
+                except BrokenProcessPool:  # a process has died since the last result
+                    suspects.append(task)
+                    break
             if not running:
                 return
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                task, tries = running.pop(future)
+                task = running.pop(future)
                 try:
                     yield future.result()
                 except BrokenProcessPool:
-                    again.append((task, tries))
-            if again:
-                again += running.values()
-                again[:] = [(task, tries + 1) for task, tries in again]
-                for task, _ in [pair for pair in again if pair[1] >= TRIES]:
-                    yield given_up(task)
-                again[:] = [pair for pair in again if pair[1] < TRIES]
-                return
+                    suspects.append(task)
+        suspects += running.values()
+
+
+def _alone(task: Task) -> dict[str, Any]:
+    """Grade a student who was under way when a process died: that another did it costs nothing."""
+    for _ in range(TRIES - 1):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            try:
+                return pool.submit(grade_student, task).result()
+            except BrokenProcessPool:
+                continue
+    return given_up(task)
 
 
 def given_up(task: Task) -> dict[str, Any]:
