@@ -82,6 +82,11 @@ class TestGroups:
                 "committed_after_the_wait",
                 "the newer copy on line 25 gets its group only on line 27, so the wait on line 26",
             ),
+            (
+                "no_wait_in_last_turn",
+                "the wait on line 27 brought an earlier copy and leaves this one's group, the "
+                "newest, in flight; wait once more before this one is used",
+            ),
             ("not_committed", "the copy is in no group, so the wait on line 25 cannot see it"),
             (
                 "waits_for_all",

@@ -50,7 +50,7 @@ class TestShare:
         ),
         ("bank-conflicts", "stores_by_columns", "All of them are on line 12."),
         ("async-convolution", "not_asynchronous", "Line 21 loads signal by plain loads."),
-        ("pipeline", "one_buffer", "When line 29 stores, nothing is on its way. Issue"),
+        ("pipeline", "one_buffer", "When line 29 stores, nothing is on its way: issue the copy"),
         ("pipeline", "blind/second_6", "Most of them, 144 of 180, are on line 27."),
         ("halo-convolution", "no_tile", "All of them are on line 21."),
         ("conv-bn-relu-pool", "tile_for_each_filter", "All of them are on line 18."),

@@ -92,7 +92,10 @@ def stored_idle(run: Run) -> str:
     if not lines:
         return ""
     line = max(lines, key=lambda each: (lines[each], -each))
-    return f"When line {line} stores, nothing is on its way."
+    return (
+        f"When line {line} stores, nothing is on its way: issue the copy of the next tile, into "
+        "another buffer, before you wait for this one."
+    )
 
 
 def rows_of_tiles(run: Run) -> str:

@@ -158,8 +158,7 @@ PUZZLE = Puzzle(
             at_least=lambda case: 0.9 * overlapping_outputs(case),
             where=stored_idle,
             advice=(
-                "Issue the copy of the next tile, into the other buffer, before you wait for this "
-                "one. Close a group for each copy, and an empty one in the last turn, which asks "
+                "Close a group for each copy, and an empty one in the last turn, which asks "
                 "for nothing, so that cuda.cp_async_wait_group(1) leaves the next tile in flight "
                 "in every turn and never this one; or wait for 0 in the last turn alone."
             ),

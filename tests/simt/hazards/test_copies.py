@@ -362,6 +362,32 @@ class TestGroups:
             "cuda.cp_async_commit_group() between line 6 and the wait"
         )
 
+    def test_no_wait_since_an_earlier_copy_was_brought(self, trace):
+        """The wait was right for the tile before: the next is used without one, or too soon."""
+        found = self.pipeline(
+            trace,
+            ("copy", 3, 0),
+            ("commit", 4, 0),
+            ("copy", 6, 1),
+            ("commit", 7, 1),
+            ("wait", 8, 0),
+            ("read", 9, 0),
+            ("read", 9, 1),
+        )
+        assert found[9, 6].way_out == (
+            "the wait on line 8 brought an earlier copy and leaves this one's group, the newest, "
+            "in flight; wait once more before this one is used, with "
+            "cuda.cp_async_wait_group(0), or use what has arrived"
+        )
+
+    def test_the_only_copy_left(self, trace):
+        """A wait that brought nothing leaves too many."""
+        found = self.pipeline(trace, ("copy", 3, 0), ("commit", 4, 0), ("wait", 5), ("read", 6, 0))
+        assert found[6, 3].way_out == (
+            "the wait on line 5 leaves its group pending, where cuda.cp_async_wait_group(0) would "
+            "wait for it"
+        )
+
     def test_closed_after_the_wait(self, trace):
         """So it is for the copy that is read."""
         found = self.pipeline(trace, ("copy", 3, 0), ("wait", 4), ("commit", 5, 0), ("read", 6, 0))

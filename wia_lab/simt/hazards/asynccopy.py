@@ -115,7 +115,7 @@ class Copies:
 
     def wait(self, lanes: np.ndarray, arrived: dict[int, np.ndarray], site: Site) -> None:
         """Lanes waited, and some copies have landed for them."""
-        self.history.wait(lanes, self.order.tick(site))
+        self.history.wait(lanes, arrived.values(), self.order.tick(site))
         for number, part in arrived.items():
             copy = self._copies[number]
             landed = part & copy.pending

@@ -58,6 +58,7 @@ class History:
         self._groups = np.zeros(lanes, np.int32)
         # The last wait and the one before it: when, and how many groups were closed then
         self._waits = [(np.zeros(lanes, np.int32), np.zeros(lanes, np.int32)) for _ in range(2)]
+        self._brought = np.zeros(lanes, bool)  # whether the last wait had something land
 
     def close(self, lanes: np.ndarray, parts: Iterable[tuple[Copy, np.ndarray]], now: int) -> None:
         """Lanes closed a group that holds their parts of some copies."""
@@ -66,8 +67,11 @@ class History:
             copy.group[part] = self._groups[part]
         self._groups[lanes] += 1
 
-    def wait(self, lanes: np.ndarray, now: int) -> None:
-        """Lanes waited."""
+    def wait(self, lanes: np.ndarray, arrived: Iterable[np.ndarray], now: int) -> None:
+        """Lanes waited; of each copy that landed, for which of them it did."""
+        self._brought[lanes] = False
+        for part in arrived:
+            self._brought |= part
         last, before = self._waits
         for kept, newer in zip(before, last, strict=True):
             kept[lanes] = newer[lanes]
@@ -98,6 +102,7 @@ class History:
         return (
             ("" if newer else self._newer_without_group(copy, lane, copies))
             or self._none_closed_since(copy, lane, newer)
+            or ("" if newer else self._one_brought(lane))
             or f"the wait on {self._line(waited)} leaves its group pending, where "
             f"cuda.cp_async_wait_group({newer}) would wait for it"
         )
@@ -137,6 +142,16 @@ class History:
             f"group was closed since the wait before, {here} still this one; close a group before "
             f"every wait, an empty one where nothing is copied ({COMMIT} outside of the `if`), or "
             f"let this turn alone wait with cuda.cp_async_wait_group({newer})"
+        )
+
+    def _one_brought(self, lane: int) -> str:
+        """The wait did its work for an earlier copy, and this one was used after it."""
+        if not self._brought[lane]:
+            return ""
+        return (
+            f"the wait on {self._line(int(self._waits[0][0][lane]))} brought an earlier copy and "
+            "leaves this one's group, the newest, in flight; wait once more before this one is "
+            "used, with cuda.cp_async_wait_group(0), or use what has arrived"
         )
 
     def _line(self, moment: int) -> str:
