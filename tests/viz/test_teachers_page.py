@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from wia_lab.viz import demos
 
@@ -29,6 +32,58 @@ def test_the_votes():
     assert f"Stride 32 takes {column} wavefronts, and {padded} with padding 1" in text
     banks.controls["padding"].value = banks.controls["stride"].value = 0
     assert f"stride 0 takes {banks.shown.wavefronts}," in text
+    banks.reset.click()
+    banks.controls["stride"].value, banks.controls["width"].value = 32, 8
+    found = []
+    for padding in (2, 1):
+        banks.controls["padding"].value = padding
+        found.append(banks.shown.wavefronts)
+    assert found[1] == 2  # 32 elements of 8 bytes fill two wavefronts
+    assert f"8-byte elements takes {found[0]} wavefronts where {found[1]} would do" in text
+
+
+def test_the_votes_on_whole_kernels():
+    """Collatz's slowest lane, what a block fetches, the roofline's marks, the streams."""
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    rounds = [0] * 32
+    for lane in range(32):
+        n = lane + 1
+        while n > 1:
+            n, rounds[lane] = n // 2 if n % 2 == 0 else 3 * n + 1, rounds[lane] + 1
+    slowest = max(range(32), key=rounds.__getitem__)
+    assert f"lane {slowest} leaves the loop last, after {rounds[slowest]} rounds" in text
+    assert "reads 64 elements of a, 64 times" in str(demos.TileStepper().shown)
+    roof = str(demos.RooflineDemo().shown)
+    naive, tiled = re.findall(r"([\d.]+) FLOP a byte, ([\d.]+) GFLOP/s", roof)
+    assert f"({tiled[0]} operations a byte beside {naive[0]}) and higher" in text
+    assert float(tiled[1]) > float(naive[1])
+    demo, whole = demos.StreamTimeline(), []
+    for streams in (1, 3, 4):
+        demo.controls["streams"].value = streams
+        whole.append(re.search(r"([\d,]+)\.\d µs in all", str(demo.shown))[1])
+    assert f"One stream takes {whole[0]} µs, three take {whole[1]}, and a fourth" in text
+    assert whole[1] == whole[2]
+
+
+BREAKS = [
+    (demos.WarpExplorer, "offset]", "offset + 100000]", "out-of-bounds"),
+    (demos.TileStepper, "cuda.syncthreads()\n    c[", "pass\n    c[", "race"),
+    (
+        demos.StreamTimeline,
+        "gpu.download(stream, batch)",
+        "gpu.download((stream + 1) % 3, batch)",
+        "6 hazards",
+    ),
+]
+
+
+@pytest.mark.parametrize(("demo", "old", "new", "said"), BREAKS, ids=[b[3] for b in BREAKS])
+def test_what_is_broken_live_is_told(demo, old, new, said):
+    """Each breakage of the plan gets the diagnosis that the question is about."""
+    shown = demo()
+    assert shown.source.count(old) == 1
+    shown.editor.value = shown.source.replace(old, new)
+    assert said in str(shown.shown)
 
 
 def test_every_demo_is_named():
