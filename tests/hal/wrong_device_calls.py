@@ -85,6 +85,7 @@ DEVICE_CALLS: dict[str, Call] = {
             "size": ("size", just(64)),
             "kind": ("nothing", just(wia.MemoryKind.PINNED)),
             "numa_node": ("socket", just(0)),
+            "mapped": ("flag", just(False)),
         },
     ),
     "free": (method("free", "context"), {"buffer": ("memory", lambda w: w.context.allocate(64))}),

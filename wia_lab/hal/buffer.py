@@ -38,6 +38,8 @@ class Buffer:
         Whose it is, of what kind, how long, and what messages call it.
     numa_node : int or None
         The socket near which host or pinned memory was asked for.
+    mapped : bool
+        Whether it is pinned memory that kernels reach where it is.
     pool : MemoryPool or None
         Whose memory it is.
     storage : object
@@ -55,6 +57,7 @@ class Buffer:
         block: Block | None,
         numa_node: int | None = None,
         *,
+        mapped: bool = False,
         pool: MemoryPool | None = None,
         storage: Any = None,
     ) -> None:
@@ -62,7 +65,7 @@ class Buffer:
         self.context, self.kind, self.nbytes, self.name = context, kind, nbytes, name
         self.block = block  # of the device's memory, where the kind takes any
         self.freed_at: Site | None = None
-        self.numa_node = numa_node
+        self.numa_node, self.mapped = numa_node, mapped
         self.number = 0  # the context counts its buffers
         self.pool = pool
         room = nbytes if block is None or pool is None else block.size
@@ -96,6 +99,11 @@ class Buffer:
         if low >= high:
             raise InvalidValue(f"{self.name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
         return Part(self, low, high)
+
+    @property
+    def kernel_access(self) -> bool:
+        """Whether kernels may read and write it in place."""
+        return self.kind.kernel_access or self.mapped
 
     @property
     def is_closed(self) -> bool:

@@ -13,7 +13,7 @@ from wia_lab.hal.checks import Owner, checked, checked_name, checked_size, refus
 from wia_lab.hal.errors import AccessRefused, Closed, InvalidValue
 from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
-from wia_lab.hal.placing import check_node
+from wia_lab.hal.placing import check_mapped, check_node
 from wia_lab.memory import Heap, Limit
 
 if TYPE_CHECKING:
@@ -93,16 +93,19 @@ class MemoryHolder(Owner):
         *,
         name: str | None = None,
         numa_node: int | None = None,
+        mapped: bool = False,
     ) -> Buffer:
         """A buffer of `size` bytes, or text such as "2MiB", undefined at first.
 
         `numa_node` is the socket near which host or pinned memory shall lie; `device.numa_node` is
         the one from which copies to a device cross no other. None: where the program runs.
+        `mapped` lets kernels read and write pinned memory where it is, over the link.
 
         Raises
         ------
         InvalidValue
-            A size of zero or less; a socket that the machine has not, or for other memory.
+            A size of zero or less; a socket that the machine has not, or for other memory; other
+            memory than pinned that is to be mapped.
         OutOfMemory
             Device memory, or the context's limit, is exhausted. The context stays usable.
         """
@@ -116,6 +119,7 @@ class MemoryHolder(Owner):
             )
         checked_name("allocate: name", name)
         check_node(self.device, kind, numa_node)
+        check_mapped(kind, mapped)
         try:
             block = self.device_memory.allocate(nbytes) if kind.on_device else None
         except errors.AllocatorError as error:
@@ -124,7 +128,7 @@ class MemoryHolder(Owner):
         self._made += 1
         name = name or f"{kind.value} memory {self._made}"
         try:
-            made = Buffer(self._context, kind, nbytes, name, block, numa_node)
+            made = Buffer(self._context, kind, nbytes, name, block, numa_node, mapped=mapped)
         except BaseException as error:
             if block is not None:
                 self.device_memory.free(block)
@@ -157,7 +161,7 @@ class MemoryHolder(Owner):
         # Bytes of a virtual machine need nobody to free them: they go with the last to refer to
         # them, work in a stream included, so that results that were dropped take no memory.
         storage = None if self.backend.is_virtual else buffer.storage
-        held = _Held(weakref.ref(buffer), block, buffer.pool, storage, buffer.kind)
+        held = _Held(weakref.ref(buffer), block, buffer.pool, storage, buffer.kernel_access)
         self._buffers[buffer.number] = held
         return buffer
 
@@ -252,7 +256,7 @@ class MemoryHolder(Owner):
 
     def _give_back(self, number: int) -> None:
         held = self._buffers.pop(number)
-        if held.kind.kernel_access:
+        if held.kernel_access:
             self.generation += 1
         if held.pool is not None and held.block is not None:
             held.pool.give_back(held.block)
@@ -283,4 +287,4 @@ class _Held(NamedTuple):
     block: Block | None
     pool: MemoryPool | None
     storage: Any  # where the back end must be told that nobody uses it any more
-    kind: MemoryKind
+    kernel_access: bool

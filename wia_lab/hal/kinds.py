@@ -13,10 +13,13 @@ class MemoryKind(Enum):
     ========  ======  =======  ==============================================================
     DEVICE    no      yes      asynchronous
     HOST      yes     no       staged: read before the call returns, waited for when written
-    PINNED    yes     no       asynchronous
+    PINNED    yes     mapped   asynchronous
     UNIFIED   yes     yes      asynchronous; placed by the caller's advice and prefetch
     MANAGED   yes     yes      asynchronous; placed by the library
     ========  ======  =======  ==============================================================
+
+    Kernels reach pinned memory that was allocated with `mapped=True`: where it is, over the link
+    and without a copy (zero-copy), each time anew.
     """
 
     DEVICE = "device"
@@ -32,7 +35,7 @@ class MemoryKind(Enum):
 
     @property
     def kernel_access(self) -> bool:
-        """Whether kernels may read and write it in place."""
+        """Whether kernels may read and write it in place, however it was allocated."""
         return self not in (MemoryKind.HOST, MemoryKind.PINNED)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.checks import is_whole
+from wia_lab.hal.checks import checked_flag, is_whole
 from wia_lab.hal.errors import DeviceBusy, InvalidValue
 
 if TYPE_CHECKING:
@@ -27,6 +27,16 @@ def check_node(device: Device, kind: MemoryKind, node: int | None) -> None:
         raise InvalidValue(
             f"numa_node={node!r}: {device.machine.name} has sockets 0 to {nodes - 1}; "
             "device.numa_node is the one nearest to a device"
+        )
+
+
+def check_mapped(kind: MemoryKind, mapped: object) -> None:
+    """Refuse to map what kernels reach anyway, or what may be moved under them."""
+    checked_flag("allocate: mapped", mapped)
+    if mapped and not (kind.host_access and not kind.migrates and not kind.is_staged):
+        raise InvalidValue(
+            f"mapped=True for {kind.value} memory: only pinned memory is mapped for kernels; "
+            "allocate it as MemoryKind.PINNED"
         )
 
 

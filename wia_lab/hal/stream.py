@@ -33,6 +33,7 @@ from wia_lab.hal.errors import (
 )
 from wia_lab.hal.event import Event
 from wia_lab.hal.exhaustion import exhausted
+from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -317,10 +318,11 @@ class Stream:
         """The span of memory that a kernel of this context touches."""
         span = self._span(memory)
         owner = memory.buffer if isinstance(memory, Part) else memory
-        if not span.kind.kernel_access:
+        if not owner.kernel_access:
+            way = ", or allocate it with mapped=True" if span.kind is MemoryKind.PINNED else ""
             raise AccessRefused(
                 f"{owner.name} is {span.kind.value} memory, which kernels cannot reach: copy it to "
-                "device memory first"
+                f"device memory first{way}"
             )
         here = self.context.device.number
         if span.kind.on_device and span.device not in (here, *self.context.peers):

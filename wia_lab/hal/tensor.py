@@ -266,11 +266,13 @@ def empty(
     *,
     memory: MemoryKind = MemoryKind.DEVICE,
     numa_node: int | None = None,
+    mapped: bool = False,
     name: str = "tensor",
 ) -> Tensor:
     """A tensor whose elements are undefined at first; it may have none.
 
-    `numa_node` is as in `Context.allocate`: the socket near which host or pinned memory shall lie.
+    `numa_node` and `mapped` are as in `Context.allocate`: the socket near which host or pinned
+    memory shall lie, and whether kernels reach pinned memory where it is.
     Where memory runs out, the tensors that nobody refers to any more are freed first.
 
     Raises
@@ -288,12 +290,13 @@ def empty(
     checked_name("name", name, needed=True)
     layout = Layout.contiguous(checked_shape(shape), checked_dtype(dtype))
     nbytes = max(layout.nbytes, layout.dtype.itemsize)
+    where: dict[str, Any] = {"name": name, "numa_node": numa_node, "mapped": mapped}
     try:
-        buffer = context.allocate(nbytes, memory, name=name, numa_node=numa_node)
+        buffer = context.allocate(nbytes, memory, **where)
     except OutOfMemory:
         if not context.collect():
             raise
-        buffer = context.allocate(nbytes, memory, name=name, numa_node=numa_node)
+        buffer = context.allocate(nbytes, memory, **where)
     return Tensor(buffer, layout, name)
 
 
@@ -303,6 +306,7 @@ def from_numpy(
     *,
     memory: MemoryKind = MemoryKind.DEVICE,
     numa_node: int | None = None,
+    mapped: bool = False,
     stream: Stream | None = None,
     name: str = "tensor",
 ) -> Tensor:
@@ -317,7 +321,8 @@ def from_numpy(
     _check_context(context)
     if stream is not None:
         chosen_stream(stream, context)
-    made = empty(context, source.shape, source.dtype, memory=memory, numa_node=numa_node, name=name)
+    where: dict[str, Any] = {"numa_node": numa_node, "mapped": mapped, "name": name}
+    made = empty(context, source.shape, source.dtype, memory=memory, **where)
     try:
         if made.size:
             _write(made, np.ascontiguousarray(source, made.dtype), stream)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wia_lab.hal.backends.hardware_driver import Driver
 
 PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE: pinned for every device's copies
+MAPPED = 2  # CU_MEMHOSTALLOC_DEVICEMAP: kernels reach it, at the same address; the HAL says which
 ATTACH_GLOBAL = 1  # CU_MEM_ATTACH_GLOBAL: any stream may touch it
 
 
@@ -94,7 +95,7 @@ def allocate(
             pointer, give_back = driver.call(api.cuMemAlloc, nbytes), api.cuMemFree
         elif kind is MemoryKind.PINNED:
             with _near(numa_node):
-                pointer = driver.call(api.cuMemHostAlloc, nbytes, PORTABLE)
+                pointer = driver.call(api.cuMemHostAlloc, nbytes, PORTABLE | MAPPED)
             give_back = api.cuMemFreeHost
         else:
             _check_fits(driver, nbytes, device)

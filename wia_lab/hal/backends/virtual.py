@@ -184,10 +184,13 @@ class VirtualBackend:
             for each in call.arguments
         ]
 
+        linked = self._ways.in_place(device, call.reads, call.writes)
+
         def begin() -> Outcome:
             waited = self._ways.faults(device, call.reads, call.writes)
             aside.run(lambda: call.function(*arguments))
-            return Outcome(waited + round(call.seconds * 1e9))
+            took = max(round(call.seconds * 1e9), linked)
+            return Outcome(waited + took)
 
         work = Work(
             call.name,
@@ -210,9 +213,11 @@ class VirtualBackend:
         sheet = self.machine.devices[device].sheet
         made = VirtualLaunch(launch, sheet, stream.name, site, self.listeners())
 
+        linked = self._ways.in_place(device, made.reads, made.writes)
+
         def begin() -> Outcome:
             waited = self._ways.faults(device, made.reads, made.writes)
-            took = made.run()
+            took = max(made.run(), linked)
             self._found += made.hazards
             return Outcome(waited + took)
 
