@@ -91,6 +91,7 @@ def test_grade_refuses(made, tmp_path, capsys, words, said):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle(made, tmp_path):
     """After SIGKILL a second run has the first one's seed, and judges only who was not done."""
     for number in range(4):
