@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -127,6 +128,31 @@ class TestErrors:
         )
         done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
         assert done.stderr == ""
+
+    def test_a_terminal_that_lacks_a_sign_gets_the_rest(self):
+        """No encoding of the terminal ends a command: what it lacks is a question mark."""
+        done = subprocess.run(
+            [sys.executable, "-m", "wia_lab", "bench", "simulator", "--help"],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert b"Run 256?256 on Numba's" in done.stdout
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that somebody is in")
+    def test_a_folder_removed_under_the_shell(self, tmp_path):
+        """What is gone is the current folder, and the sentence says so."""
+        code = (
+            "import os, sys; os.rmdir(os.getcwd()); from wia_lab.cli import main; main(['puzzles'])"
+        )
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=gone, capture_output=True, text=True
+        )
+        assert done.stderr == (
+            "wia-lab: the current folder no longer exists: change to another one\n"
+        )
 
     def test_module_is_the_command(self):
         """`python -m wia_lab` gives the same exit code as `wia-lab`."""

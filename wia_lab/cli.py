@@ -6,16 +6,19 @@ Results go to stdout, progress and errors to stderr; every error is one sentence
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from wia_lab import __version__
 from wia_lab.commands.lazy import LazyGroup
-from wia_lab.errors import WiaLabError
+from wia_lab.errors import CannotRun, WiaLabError
 
 COMMANDS = {
     "start": "wia_lab.commands.start:start",
@@ -60,7 +63,11 @@ def group() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; `argv` defaults to the process's own."""
     args = None if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="replace")  # a terminal without × or µ still gets the rest
     try:
+        refuse_lost_folder()
         return group.main(args=args, prog_name="wia-lab", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -81,6 +88,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         complain("stopped")
         return 130
+
+
+def refuse_lost_folder() -> None:
+    """Raise CannotRun where the current folder was removed under the shell."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise CannotRun("the current folder no longer exists: change to another one") from error
 
 
 def complain(message: object) -> None:

@@ -64,6 +64,18 @@ class TestCheck:
             "wia-lab reset tiled-matmul brings a fresh one and keeps this as a backup\n"
         )
 
+    def test_notebook_that_may_not_be_read(self, folder, capsys, monkeypatch):
+        """One notebook without the right to read it does not keep the others from being judged."""
+
+        def refuse(_path):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("wia_lab.workbook.build.read_notebook", refuse)
+        assert main(["check"]) == 1
+        said = capsys.readouterr().out
+        assert said.count("cannot be read (Permission denied): give yourself the right") == 2
+        assert said.endswith("0 of 2 puzzles solved\n")
+
     def test_by_its_path(self, folder, notebook_with, capsys):
         """A notebook's path names the puzzle and the folder."""
         notebook_with(

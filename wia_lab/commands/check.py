@@ -86,6 +86,10 @@ def judge(puzzle: AnyPuzzle, folder: Path) -> Outcome:
     path = notebook_of(puzzle, folder)
     try:
         notebook = read_notebook(path)
+    except OSError as error:
+        raise NotebookError(
+            f"{path} cannot be read ({error.strerror}): give yourself the right to read it"
+        ) from error
     except NotebookError as error:
         way_out = f"wia-lab reset {puzzle.id} brings a fresh one and keeps this as a backup"
         raise NotebookError(f"{error}: {way_out}") from error

@@ -107,6 +107,8 @@ def begin_state(folder: Path) -> None:
     own = {notebooks_folder(), *([root / "solutions"] if root else [])}
     if holds_state(folder) or folder.resolve() in {each.resolve() for each in own}:
         return
+    if not os.access(folder, os.W_OK):
+        return  # whoever has something to remember says that it cannot be
     sys.stderr.write(
         f"wia-lab: {folder} has no {progress.STATE_FILE}, so what was solved before is not known "
         "and a new one is begun: copy yours there if you have one\n"
