@@ -4,7 +4,9 @@ Needs a clone, its environment, and the command of an environment that has nbgra
 package. The students are made up: in turn one hands in the solutions, the stubs, wrong answers of
 tests/mutants, and stubs whose answer cell puts another function in the place of `check`.
 
-    python benchmarks/grading.py /path/to/nbgrader [STUDENTS]
+    python benchmarks/grading.py /path/to/nbgrader [STUDENTS [PUZZLE ...]]
+
+Without a PUZZLE, all of them. Points are printed of each answer, and their sums.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from wia_lab.puzzles.curriculum import every, find
+
 ROOT = Path(__file__).resolve().parent.parent
-PUZZLES = {"start": "00-start", "tiled-matmul": "06-tiled-matmul"}
 KINDS = ("solution", "stub", "wrong", "check replaced")
 ASSIGNMENT = "wia-lab"
 REPLACED = "check = lambda *answers: None\n"
@@ -32,6 +35,9 @@ EMPTY = """\
 "outputs": [], "source": "x = 1"}], "metadata": {"kernelspec": {"display_name": "Python 3",
 "language": "python", "name": "python3"}}, "nbformat": 4, "nbformat_minor": 5}
 """
+PUZZLES: dict[str, str] = {}
+"""Stem of the notebook of each puzzle that is graded, by id."""
+
 Result = TypeVar("Result")
 Points = dict[tuple[str, str], float]  # by student and puzzle
 
@@ -40,6 +46,8 @@ def main() -> None:
     """Make the class, grade it twice, and print the table."""
     nbgrader = Path(sys.argv[1]).absolute()
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    puzzles = [find(name) for name in sys.argv[3:]] or every()
+    PUZZLES.update((puzzle.id, puzzle.stem) for puzzle in puzzles)
     if not nbgrader.is_file():
         sys.exit(f"{nbgrader} is no file: name the command nbgrader of its environment")
     with tempfile.TemporaryDirectory(prefix="wia-lab-") as name:
@@ -181,11 +189,20 @@ def nbval_start(folder: Path) -> float:
 
 def report(said: dict[tuple[str, str], str], mine: Points, theirs: Points) -> None:
     """Print the points that each gave to each answer."""
-    print(f"{'student':9}{'puzzle':14}{'answer':24}{'wia-lab':>8}{'nbgrader':>10}")
+    print(f"{'student':9}{'puzzle':21}{'answer':34}{'wia-lab':>8}{'nbgrader':>10}")
     for key, what in said.items():
         given = theirs.get(key, 0.0)
         wrong = "  passed by nbgrader" if given and what != "solution" else ""
-        print(f"{key[0]:9}{key[1]:14}{what:24}{mine[key]:8g}{given:10g}{wrong}")
+        print(f"{key[0]:9}{key[1]:21}{what:34}{mine[key]:8g}{given:10g}{wrong}")
+    for kind in KINDS:
+        keys = [key for number, key in numbered(said) if KINDS[number % len(KINDS)] == kind]
+        sums = [sum(points.get(key, 0.0) for key in keys) for points in (mine, theirs)]
+        print(f"{'all':9}{f'{len(keys)} answers':21}{kind:34}{sums[0]:8g}{sums[1]:10g}")
+
+
+def numbered(said: dict[tuple[str, str], str]) -> list[tuple[int, tuple[str, str]]]:
+    """Return each student and puzzle with the student's number."""
+    return [(int(key[0].removeprefix("s")), key) for key in said]
 
 
 if __name__ == "__main__":
