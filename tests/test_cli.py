@@ -133,7 +133,7 @@ class TestErrors:
         """No encoding of the terminal ends a command: what it lacks is a question mark."""
         done = subprocess.run(
             [sys.executable, "-m", "wia_lab", "bench", "simulator", "--help"],
-            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            env={**os.environ, "PYTHONIOENCODING": "cp437"},
             capture_output=True,
         )
         assert (done.returncode, done.stderr) == (0, b"")
