@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -163,3 +165,81 @@ class TestInjection:
         with pytest.raises(LookupError, match="copy to tensor"):
             tensor(context).numpy()
         assert tensor(context).numpy().sum() == 8
+
+
+HANDLES: dict[str, Callable[[wia.Context], object]] = {
+    "machine": lambda c: c.device.machine,
+    "device": lambda c: c.device,
+    "context": lambda c: c,
+    "stream": lambda c: c.create_stream(),
+    "event": lambda c: c.create_event(),
+    "buffer": lambda c: c.allocate(8),
+    "tensor": tensor,
+    "pool": wia.MemoryPool,
+    "fence": wia.Fence,
+    "barrier": lambda c: wia.PeerBarrier([c.create_stream(), c.create_stream()]),
+    "profiler": wia.Profiler,
+}
+
+
+@pytest.mark.parametrize("name", HANDLES)
+@pytest.mark.parametrize("call", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_handles_are_single(context: wia.Context, name: str, call: Callable) -> None:
+    """A copy, or a pickle for another process, is refused in one sentence."""
+    with pytest.raises(wia.InvalidValue, match="^<.*> cannot be copied or pickled"):
+        call(HANDLES[name](context))
+
+
+class TestTensors:
+    """What NumPy's arrays do and tensors do not, and what they do alike."""
+
+    def test_truth(self, context: wia.Context) -> None:
+        with pytest.raises(wia.InvalidValue, match="is neither true nor false: ask its numbers"):
+            assert tensor(context)
+
+    def test_masks(self, context: wia.Context) -> None:
+        with pytest.raises(wia.InvalidValue, match=r"a MaskedArray: give array.filled\(value\)"):
+            wia.from_numpy(context, np.ma.array([1.0, 2.0], mask=[0, 1]))
+
+    @pytest.mark.parametrize("index", [slice(None, None, 0), slice(1.5, 3), slice("a", None)])
+    def test_slices(self, context: wia.Context, index: slice) -> None:
+        with pytest.raises(wia.InvalidValue, match=r"^tensor\[slice.*: give integers, and a step"):
+            tensor(context)[index]
+
+    @pytest.mark.parametrize("value", [300, np.nan, -1.5])
+    def test_full(self, context: wia.Context, value: float) -> None:
+        with pytest.raises(wia.InvalidValue, match="is no int8: give a number that it has, or an"):
+            wia.full(context, 3, value, "int8")
+
+    def test_axes_of_one_number(self, context: wia.Context) -> None:
+        one = wia.from_numpy(context, np.float32(1))
+        with pytest.raises(wia.InvalidValue, match="^softmax: a tensor of one number has no axis"):
+            wia.softmax(one)
+        with pytest.raises(wia.InvalidValue, match="^concat: a tensor of one number has no axis"):
+            wia.concat([one, one])
+
+    @pytest.mark.virtual("real memory has such an interface")
+    def test_an_interface_that_is_not_there(self, context: wia.Context) -> None:
+        """Libraries that look for it find none; who asks is told why."""
+        assert not hasattr(tensor(context), "__cuda_array_interface__")
+        with pytest.raises(wia.AccessRefused, match="where libraries of CUDA reach nothing"):
+            _ = tensor(context).__cuda_array_interface__
+
+    def test_views_of_nothing(self, context: wia.Context) -> None:
+        """A slice beyond the first element of a tensor without any is a tensor like it."""
+        empty = wia.zeros(context, (2, 0, 2))[1:, :, 1:]
+        assert wia.relu(empty).numpy().shape == (1, 0, 1)
+        assert wia.sum(empty).numpy() == 0
+        assert empty.part.nbytes == 0
+
+
+def test_parts_of_parts(context: wia.Context) -> None:
+    """Bytes are counted from the part's first."""
+    buffer = context.allocate(16, wia.MemoryKind.HOST)
+    buffer.host()[:] = range(16)
+    part = buffer[4:12][2:5]
+    assert part.host().tolist() == [6, 7, 8]
+    with pytest.raises(wia.InvalidValue, match="is empty: it has 3 bytes"):
+        part[3:]
+    with pytest.raises(wia.InvalidValue, match="write a slice of bytes"):
+        part[1]

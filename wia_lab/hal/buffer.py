@@ -10,7 +10,7 @@ import numpy as np
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.advice import Advice
 from wia_lab.hal.backends.base import Span
-from wia_lab.hal.checks import checked, checked_context, checked_whole, refuse
+from wia_lab.hal.checks import Single, checked, checked_context, checked_whole, refuse
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Access = Literal["read", "write", "both"]
 
 
-class Buffer:
+class Buffer(Single):
     """A range of memory that belongs to a context. Use `with`, or `close`; twice is fine.
 
     Attributes
@@ -88,17 +88,7 @@ class Buffer:
 
     def __getitem__(self, index: slice) -> Part:
         """A part, in bytes, that copies and calls take like a buffer."""
-        try:
-            low, high, step = index.indices(self.nbytes)
-        except (AttributeError, TypeError, ValueError):
-            step = 0
-        if step != 1:
-            raise InvalidValue(
-                f"{self.name}[{index!r}]: write a slice of bytes, as in buffer[0:64]"
-            )
-        if low >= high:
-            raise InvalidValue(f"{self.name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
-        return Part(self, low, high)
+        return Part(self, 0, self.nbytes)[index]
 
     @property
     def kernel_access(self) -> bool:
@@ -211,6 +201,19 @@ class Part:
 
     def __repr__(self) -> str:
         return f"<bytes {self.low:,} to {self.high - 1:,} of {self.buffer.name}>"
+
+    def __getitem__(self, index: slice) -> Part:
+        """A part of it, in bytes, counted from its own first."""
+        name = self.buffer.name
+        try:
+            low, high, step = index.indices(self.nbytes)
+        except (AttributeError, TypeError, ValueError):
+            step = 0
+        if step != 1:
+            raise InvalidValue(f"{name}[{index!r}]: write a slice of bytes, as in buffer[0:64]")
+        if low >= high:
+            raise InvalidValue(f"{name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
+        return Part(self.buffer, self.low + low, self.low + high)
 
     @property
     def nbytes(self) -> int:

@@ -21,7 +21,18 @@ T = TypeVar("T")
 LONGEST_SAID = 60
 
 
-class Owner:
+class Single:
+    """What is one of its kind: a copy of it, or a pickle, would own the same things again."""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Refuse; `copy` and `pickle` ask for it."""
+        raise InvalidValue(
+            f"{self!r} cannot be copied or pickled, as it is a handle of its machine's: give its "
+            "values, as tensor.numpy(), and make one where they are wanted"
+        )
+
+
+class Owner(Single):
     """What a context is to the modules that `Context` itself is made of."""
 
     def check_open(self) -> None:

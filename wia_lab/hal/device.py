@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.checks import checked_whole, refuse
+from wia_lab.hal.checks import Single, checked_whole, refuse
 from wia_lab.hal.errors import DeviceLost, ForeignHandle, InvalidValue
 from wia_lab.memory import Heap
 
@@ -58,7 +58,7 @@ class Capabilities:
     supports_peer_to_peer: tuple[int, ...]
 
 
-class Device:
+class Device(Single):
     """One device of a machine.
 
     Attributes

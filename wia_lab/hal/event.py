@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.checks import checked, checked_context, checked_name, checked_timeout
+from wia_lab.hal.checks import Single, checked, checked_context, checked_name, checked_timeout
 from wia_lab.hal.errors import ForeignHandle, NotReady, TimedOut
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context
 
 
-class Event:
+class Event(Single):
     """A mark in a stream; recording it again moves it."""
 
     def __init__(self, context: Context, name: str = "event") -> None:

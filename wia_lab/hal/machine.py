@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from wia_lab.hal.backends.virtual import VirtualBackend
-from wia_lab.hal.checks import checked_callable, is_whole, refuse, said
+from wia_lab.hal.checks import Single, checked_callable, is_whole, refuse, said
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import InvalidValue, UnknownDevice
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HARDWARE = "hardware"
 
 
-class Machine(Sequence[Device]):
+class Machine(Single, Sequence[Device]):
     """The devices that one back end offers: `machine[0]`, `len(machine)`, `for device in machine`.
 
     Two machines have nothing in common, not even a clock.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab import errors
 from wia_lab.hal.checks import (
+    Single,
     checked_context,
     checked_flag,
     checked_name,
@@ -136,7 +137,7 @@ class _SetAside(Adaptor):
             self.rest = self.upstream.allocate(missing)
 
 
-class MemoryPool:
+class MemoryPool(Single):
     """Device memory of a context, kept when freed. Use `with`, or `close`; twice is fine.
 
     Raises

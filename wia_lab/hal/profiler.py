@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from wia_lab.hal.checks import checked, checked_context, checked_flag, configured, refuse
+from wia_lab.hal.checks import Single, checked, checked_context, checked_flag, configured, refuse
 from wia_lab.hal.errors import InvalidValue, NotReady
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ProfileReport:
         return "\n".join(lines)
 
 
-class Profiler:
+class Profiler(Single):
     """Watches a context from `with`, or `begin`, to its end, where it waits for the streams."""
 
     def __init__(self, context: Context, config: ProfilerConfig | None = None) -> None:

@@ -13,6 +13,11 @@ from wia_lab.hal.tensor_layout import Layout
 if TYPE_CHECKING:
     from wia_lab.hal.buffer import Buffer
 
+
+class NotShared(AccessRefused, AttributeError):
+    """Memory without an interface that libraries of CUDA look for."""
+
+
 CPU, CUDA = 1, 2  # kDLCPU and kDLCUDA of dlpack.h
 
 
@@ -26,7 +31,10 @@ def dlpack_device(buffer: Buffer) -> tuple[int, int]:
 
 def cuda_interface(buffer: Buffer, layout: Layout) -> dict[str, Any]:
     """Version 3 of the interface; the host waits for the context's streams first."""
-    address = _address(buffer)
+    try:
+        address = _address(buffer)
+    except AccessRefused as refused:  # so that hasattr says that there is none
+        raise NotShared(str(refused)) from None
     buffer.context.settle()
     return {
         "shape": layout.shape,

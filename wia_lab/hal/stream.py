@@ -14,6 +14,7 @@ from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.backends.base import Call, KernelLaunch, Span
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.checks import (
+    Single,
     checked,
     checked_callable,
     checked_context,
@@ -58,7 +59,7 @@ class StreamOptions:
         checked_name("StreamOptions: name", self.name)
 
 
-class Stream:
+class Stream(Single):
     """Work that runs in order on one device. Use `with`, or `close`; closing twice is fine."""
 
     def __init__(self, context: Context, options: StreamOptions) -> None:

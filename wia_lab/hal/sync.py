@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from wia_lab.hal.checks import checked, checked_context, checked_name, checked_timeout, refuse
+from wia_lab.hal.checks import (
+    Single,
+    checked,
+    checked_context,
+    checked_name,
+    checked_timeout,
+    refuse,
+)
 from wia_lab.hal.errors import ForeignHandle, InvalidValue, TimedOut
 from wia_lab.hal.event import Event
 from wia_lab.hal.stream import Stream
@@ -20,7 +27,7 @@ TIMEOUT_INFINITE: float = float("inf")
 """A wait without end, whatever the context's timeout is."""
 
 
-class Fence:
+class Fence(Single):
     """Tells the host when all work submitted before it, to any number of streams, has ended.
 
     A fence that was put behind nothing is passed at once.
@@ -74,7 +81,7 @@ class Fence:
                 )
 
 
-class PeerBarrier:
+class PeerBarrier(Single):
     """Lets no stream of a group go on before all have come to it. The host does not block.
 
     Every stream waits for an event of every other, on its device: nothing blocks that a host must

@@ -10,7 +10,7 @@ import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
-from wia_lab.hal.checks import checked, checked_name, refuse
+from wia_lab.hal.checks import Single, checked, checked_name, refuse
 from wia_lab.hal.context import Context
 from wia_lab.hal.errors import Closed, ForeignHandle, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
@@ -30,7 +30,7 @@ _OWN_STREAM = StreamOptions(name="tensor stream")
 Array = np.ndarray[Any, Any]
 
 
-class Tensor:
+class Tensor(Single):
     """Elements of one type in a buffer. Use `with`, or `close`; closing twice is fine.
 
     Views (`reshape`, `transpose`, `slice`, `tensor[...]`) share the buffer, which is freed when
@@ -79,6 +79,12 @@ class Tensor:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __bool__(self) -> bool:
+        raise InvalidValue(
+            f"{self!r} is neither true nor false: ask its numbers, as in tensor.numpy().any(), or "
+            "whether it is None"
+        )
 
     def __getitem__(self, index: Any) -> Tensor:
         """A view: integers, slices and `...`, as NumPy's basic indexing."""
@@ -314,6 +320,8 @@ def from_numpy(
 
     Device memory is written on the turn of `stream`, or of the context's default.
     """
+    if isinstance(array, np.ma.MaskedArray):
+        refuse("from_numpy: array", array, "give array.filled(value): a tensor has no mask")
     try:
         source = np.asarray(array)
     except (TypeError, ValueError):

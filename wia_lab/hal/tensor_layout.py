@@ -247,11 +247,20 @@ def _strides_of_reshaped(layout: Layout, shape: tuple[int, ...]) -> tuple[int, .
     return tuple(strides)
 
 
+def _check_slice(index: slice) -> None:
+    """Refuse one whose ends are no integers, or that goes nowhere."""
+    ends = [each for each in (index.start, index.stop, index.step) if each is not None]
+    if not all(map(is_whole, ends)) or index.step == 0:
+        raise InvalidValue(f"tensor[{index}]: give integers, and a step other than 0")
+
+
 def _one_each(index: Any, shape: tuple[int, ...]) -> list[Any]:
     """An index or a slice for every axis."""
     given = list(index) if isinstance(index, tuple) else [index]
     for each in given:
-        if not isinstance(each, slice) and each is not Ellipsis and not is_whole(each):
+        if isinstance(each, slice):
+            _check_slice(each)
+        elif each is not Ellipsis and not is_whole(each):
             raise InvalidValue(
                 f"tensor[{each!r}]: give integers, slices or ..., which make views; an array of "
                 "indices would need a copy"

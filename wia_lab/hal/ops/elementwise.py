@@ -84,7 +84,8 @@ def full(
     """A tensor with one value everywhere, written on the turn of the stream."""
     made = empty(context, shape, dtype, memory=memory, name="full")
     try:
-        number = checked_number("full", value, made.dtype)
+        way = "give a number that it has, or another dtype="
+        number = checked_number("full", value, made.dtype, way)
         chosen = chosen_stream(stream, context)
         chosen.operate(planned("fill", [], made.shape, made.dtype, value=number), [], made.part)
     except BaseException:
@@ -105,7 +106,12 @@ def zeros(
     return full(context, shape, 0, dtype, memory=memory, stream=stream)
 
 
-def checked_number(name: str, number: object, dtype: np.dtype[Any]) -> Any:
+def checked_number(
+    name: str,
+    number: object,
+    dtype: np.dtype[Any],
+    way: str = "convert the tensor first, as in convert(a, 'float64')",
+) -> Any:
     """A number as an element; refuse one that the type does not reach."""
     if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
         raise InvalidValue(
@@ -113,10 +119,7 @@ def checked_number(name: str, number: object, dtype: np.dtype[Any]) -> Any:
             "it with from_numpy(context, array)"
         )
     if not _fits(number, dtype):
-        raise InvalidValue(
-            f"{name}: {number!r} is no {dtype}: convert the tensor first, as in "
-            "convert(a, 'float64')"
-        )
+        raise InvalidValue(f"{name}: {number!r} is no {dtype}: {way}")
     return dtype.type(number)
 
 

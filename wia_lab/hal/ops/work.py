@@ -67,6 +67,8 @@ def checked_axis(name: str, axis: Any, ndim: int) -> int:
     """One axis as a number from 0."""
     if axis is None or isinstance(axis, tuple):
         raise InvalidValue(f"{name}: axis is {axis!r}: give one integer")
+    if not ndim:
+        raise InvalidValue(f"{name}: a tensor of one number has no axis: reshape it to (1,) first")
     return checked_axes(name, axis, ndim)[0]
 
 
