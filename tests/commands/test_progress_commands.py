@@ -83,6 +83,21 @@ class TestCheck:
         )
         assert main(["check", "my-notebooks/06-tiled-matmul.ipynb"]) == 0
 
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("check my-notebooks", "my-notebooks is a folder, no puzzle: try --dir my-notebooks"),
+            (
+                "hint my-notebooks/06-tiled-matmul.ipynb --dir .",
+                "its folder itself: leave --dir out",
+            ),
+        ],
+    )
+    def test_a_folder_in_the_puzzles_place(self, line, said, folder, capsys):
+        """What stands in the wrong place is told where it belongs."""
+        assert main(line.split()) == 2
+        assert said in capsys.readouterr().err
+
     def test_copied_without_state(self, folder, in_folder, capsys):
         """Notebooks alone are judged, and what is solved is remembered from then on."""
         copy = in_folder / "elsewhere"

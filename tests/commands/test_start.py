@@ -65,6 +65,14 @@ class TestFolder:
             "wia-lab: notes is a file: name a folder for the notebooks\n"
         )
 
+    def test_a_file_in_the_demos_place(self, in_folder, capsys):
+        """It is named before anything is copied."""
+        (in_folder / "mine").mkdir()
+        (in_folder / "mine" / "demos").touch()
+        assert main(["start", "mine", "--no-lab"]) == 3
+        assert "mine/demos is a file, and notebooks belong into a" in capsys.readouterr().err
+        assert [path.name for path in (in_folder / "mine").iterdir()] == ["demos"]
+
     def test_a_folder_that_cannot_be_made(self, in_folder, capsys):
         """DIR below a file is refused with the system's reason."""
         (in_folder / "notes").write_text("")

@@ -33,9 +33,11 @@ def check(name: str | None, folder: Path | None, *, mutants: bool) -> int:
     """
     if mutants and folder:
         raise click.UsageError("--mutants judges the clone's own answers: leave --dir out")
-    if name is not None:
-        name, folder = with_its_folder(name, folder)
-    puzzles = catalogue.all_puzzles() if name is None else [catalogue.find(name)]
+    if name is None:
+        puzzles = catalogue.all_puzzles()
+    else:
+        puzzle, folder = with_its_folder(name, folder)
+        puzzles = [puzzle]
     if mutants:
         return check_known_answers(puzzles)
     folder = find_folder(folder)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from wia_lab.errors import WiaLabError
+from wia_lab.workbook import catalogue
+
+if TYPE_CHECKING:
+    from wia_lab.workbook.catalogue import AnyPuzzle
 
 
 class NamedPath(click.Path):
@@ -31,12 +37,27 @@ folder_option = click.option(
 )
 
 
-def with_its_folder(name: str, folder: Path | None) -> tuple[str, Path | None]:
-    """Return a puzzle's name and the learner's folder, both from a notebook's path if it is one."""
+def with_its_folder(name: str, folder: Path | None) -> tuple[AnyPuzzle, Path | None]:
+    """Return the puzzle that is named and the learner's folder, both from a notebook's path.
+
+    Raises
+    ------
+    UnknownPuzzleError
+        There is no such puzzle.
+    click.UsageError
+        The name is a folder's, or a path beside a --dir.
+    """
     path = Path(name)
-    if folder is None and len(path.parts) > 1 and path.is_file():
-        return path.name, path.parent
-    return name, folder
+    if len(path.parts) > 1 and path.is_file():
+        if folder is not None:
+            raise click.UsageError(f"{name} says its folder itself: leave --dir out")
+        return catalogue.find(path.name), path.parent
+    try:
+        return catalogue.find(name), folder
+    except WiaLabError:
+        if name and path.is_dir():
+            raise click.UsageError(f"{name} is a folder, no puzzle: try --dir {name}") from None
+        raise
 
 
 def unknown(kind: str, name: str, known: Collection[str], listing: str) -> str:

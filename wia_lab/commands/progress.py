@@ -28,8 +28,7 @@ def hint(name: str, folder: Path | None) -> None:
 
     Each gives more than the one before.
     """
-    name, folder = with_its_folder(name, folder)
-    puzzle = catalogue.find(name)
+    puzzle, folder = with_its_folder(name, folder)
     folder = find_folder(folder)
     begin_state(folder)
     click.echo(seen_hint(puzzle.id, folder))
@@ -61,8 +60,7 @@ def reset(name: str, folder: Path | None) -> None:
 
     Your old one is kept as NN-id.backup-N.ipynb.
     """
-    name, folder = with_its_folder(name, folder)
-    puzzle = catalogue.find(name)
+    puzzle, folder = with_its_folder(name, folder)
     folder = find_folder(folder)
     backup = reset_notebook(folder, catalogue.notebook_name(puzzle))
     known = state.load(folder)

@@ -26,7 +26,8 @@ def release(folder: Path, names: tuple[str, ...], *, nbgrader: bool) -> int:
     puzzles = [p for p in catalogue.all_puzzles() if not wanted or p.id in wanted]
     written = releasing.release(folder, puzzles, nbgrader=nbgrader)
     notebooks = [path for path in written if path.parts[0] == "notebooks"]
-    click.echo(f"{len(notebooks)} notebooks in {folder / 'notebooks'}, {folder / releasing.COURSE}")
+    told = "1 notebook" if len(notebooks) == 1 else f"{len(notebooks)} notebooks"
+    click.echo(f"{told} in {folder / 'notebooks'}, {folder / releasing.COURSE}")
     if nbgrader:
         click.echo(
             f"nbgrader's course: {folder} (nbgrader generate_assignment {releasing.ASSIGNMENT})"

@@ -27,8 +27,12 @@ def open_folder(folder: Path) -> list[Path]:
     """
     make_writable_folder(folder)
     source = notebooks_folder()
+    paths = notebook_paths(source)
+    for inner in {folder / path.relative_to(source).parent for path in paths}:
+        if inner.exists() and not inner.is_dir():
+            raise CannotRun(f"{inner} is a file, and notebooks belong into a folder there: move it")
     copied = []
-    for path in notebook_paths(source):
+    for path in paths:
         relative = path.relative_to(source)
         target = folder / relative
         if not target.exists():
