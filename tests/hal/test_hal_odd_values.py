@@ -243,3 +243,33 @@ def test_parts_of_parts(context: wia.Context) -> None:
         part[3:]
     with pytest.raises(wia.InvalidValue, match="write a slice of bytes"):
         part[1]
+
+
+class TestSubmittedFunctions:
+    """They get what they declare, and nothing of the HAL."""
+
+    def test_what_is_only_read(self, context: wia.Context) -> None:
+        """Bytes that are not among `writes` are read-only, so that a forgotten one is told."""
+        stream, buffer = context.create_stream(), context.allocate(8)
+        stream.submit(lambda a: a.fill(1), buffer[:4], seconds=1e-6, writes=[buffer[4:]])
+        with pytest.raises(ValueError, match="read-only"):
+            stream.synchronize()
+        stream.submit(lambda a: a.fill(1), buffer, seconds=1e-6, reads=[], writes=[buffer[4:]])
+        stream.synchronize()
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda context, stream: stream.synchronize(),
+            lambda context, stream: context.synchronize(),
+            lambda context, stream: stream.record(),
+            lambda context, stream: wia.zeros(context, 3),
+        ],
+    )
+    def test_the_hal(self, context: wia.Context, use: Callable) -> None:
+        """It is refused where it would wait for the function itself, and works again afterwards."""
+        stream = context.create_stream()
+        stream.submit(lambda: use(context, stream), seconds=1e-6)
+        with pytest.raises(wia.InvalidValue, match="in a function that runs on the turn of stream"):
+            stream.synchronize()
+        assert tensor(context).numpy().sum() == 8

@@ -16,6 +16,7 @@ from wia_lab.hal.event import Event
 from wia_lab.hal.placing import check_free_for
 from wia_lab.hal.profiler import Profiler
 from wia_lab.hal.stream import Stream, StreamOptions
+from wia_lab.hal.turn import check_no_turn
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -210,7 +211,8 @@ class Context(MemoryHolder):
         self.is_closed = True
 
     def check_open(self) -> None:
-        """Refuse a context that was closed, or made by another process."""
+        """Refuse a context that was closed, made by another process, or used on a stream's turn."""
+        check_no_turn(self)
         if self.is_closed:
             raise Closed(f"{self!r} was used: make another with Context(device)")
         if os.getpid() != self.process:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from wia_lab.hal.event import Event
 from wia_lab.hal.exhaustion import exhausted
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.prepared import Prepared
+from wia_lab.hal.turn import on_turn
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -159,7 +159,7 @@ class Stream(Single):
                 refuse(f"submit: argument {number}", each, "give tensor.part, the memory of it")
         memory = [each for each in arguments if isinstance(each, Buffer | Part)]
         call = Call(
-            partial(_inside, self, function),
+            partial(on_turn, self.name, function),
             [
                 self._reached(each) if isinstance(each, Buffer | Part) else each
                 for each in arguments
@@ -288,13 +288,8 @@ class Stream(Single):
             self._backend.destroy_stream(self.handle)
 
     def check_open(self) -> None:
-        """Refuse a stream that was closed, or whose context was; any in a submitted function."""
+        """Refuse a stream that was closed, or whose context was."""
         self.context.check_open()
-        if (busy := getattr(_now, "busy", None)) is not None:
-            raise InvalidValue(
-                f"{self!r} was used in a function that runs on the turn of {busy.name}, which has "
-                "no turn for more before that returns: use it after the function"
-            )
         if self.is_closed:
             raise Closed(f"{self!r} was used: make one with context.create_stream()")
 
@@ -333,19 +328,6 @@ class Stream(Single):
                 "context.enable_peer_access(the other's context)"
             )
         return span
-
-
-_now = threading.local()
-"""`busy`: the stream whose function this thread is calling."""
-
-
-def _inside(stream: Stream, function: Callable[..., Any], *arguments: Any) -> None:
-    """Call a submitted function, and let streams refuse to be used in it."""
-    before, _now.busy = getattr(_now, "busy", None), stream
-    try:
-        function(*arguments)
-    finally:
-        _now.busy = before
 
 
 def checked_memory(where: str, memory: Any) -> Memory:
