@@ -415,6 +415,29 @@ class TestDeviceFunctions:
             frontend.type_function(kernel, (f4,))
 
 
+def test_overload_that_another_target_compiled_since() -> None:
+    """Numba's compiler for the host keeps its choices where ours are: a kernel gets its own."""
+
+    def total(out, a):
+        out[0] = np.sum(a)
+
+    vector = types.float32[::1]
+    typed = frontend.type_function(total, (vector, vector))
+    [call] = [
+        statement.value
+        for block in typed.ir.blocks.values()
+        for statement in block.body
+        if isinstance(statement, ir.Assign)
+        and isinstance(statement.value, ir.Expr)
+        and statement.value.op == "call"
+    ]
+    assert isinstance(frontend.overload_of(typed, call), frontend.TypedFunction)
+    on_the_host = njit(lambda a: np.sum(a))
+    assert on_the_host(np.ones(4, np.float32)) == 4
+    assert isinstance(frontend.overload_of(typed, call), frontend.TypedFunction)
+    assert on_the_host(np.ones(5, np.float32)) == 5
+
+
 def test_a_refusal_shows_no_frame_of_numba() -> None:
     """What leads to the kernel's fault is the learner's call, not Numba's passes."""
 

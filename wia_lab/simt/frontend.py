@@ -34,6 +34,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import errors, ir, types
+from numba.core.target_extension import target_override
 from numba.core.typing.templates import Signature
 from numba.core.typing.templates import fold_arguments as fold
 from numba.core.typing.typeof import Purpose
@@ -48,7 +49,7 @@ from wia_lab.simt.device_functions import (
     typing_context,
 )
 from wia_lab.simt.explanations import explain
-from wia_lab.simt.typing_context import load_late
+from wia_lab.simt.typing_context import TARGET, load_late
 
 __all__ = [
     "DeviceFunctionType",
@@ -175,6 +176,10 @@ def overload_of(typed: TypedFunction, call: ir.Expr) -> TypedFunction | None:
         callee, args = typing_context().resolve_value_type(written), (callee.this, *args)
     for template in getattr(callee, "templates", ()):
         compiled = getattr(template, "_compiled_overloads", {})
+        if args in compiled and not isinstance(compiled[args], TypedFunction):
+            # All targets keep what they chose there: another has compiled the same call since
+            with _lock, target_override(TARGET):
+                callee.get_call_type(typing_context(), args, {})
         if args in compiled:
             return compiled[args]
     return None
