@@ -251,6 +251,24 @@ class TestRefusals:
             room.scratch(1000, np.dtype(np.float64))
         assert caught.value.requested == 8000
 
+    def test_room_of_the_vendor(self, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+        """CuPy's and PyTorch's errors of that name are the HAL's, in one line; others are theirs."""
+
+        class OutOfMemoryError(Exception):
+            """As CuPy's and PyTorch's."""
+
+        def compute(*_: object) -> None:
+            raise failure
+
+        monkeypatch.setattr(hardware_launch.vendor, "compute", compute)
+        launcher = hardware_launch.Launcher(driver, lambda _: None)  # type: ignore[arg-type, return-value]
+        failure: Exception = OutOfMemoryError("CUDA out of memory.\nTried to allocate")
+        with pytest.raises(errors.OutOfMemoryError, match=r"^CUDA out of memory\.$"):
+            launcher._by_vendor(stream(), 0, None, [])  # type: ignore[arg-type]
+        failure = LookupError("another")
+        with pytest.raises(LookupError, match="another"):
+            launcher._by_vendor(stream(), 0, None, [])  # type: ignore[arg-type]
+
 
 class TestRemembered:
     """What is made once for each place or value does not grow without end."""
@@ -278,18 +296,21 @@ def test_functions_that_wait_as_the_interpreter_ends() -> None:
     """The streams that have still to call some are waited for, in a context of their device."""
     program = textwrap.dedent(
         """
+        import os
         from types import SimpleNamespace
         from contextlib import nullcontext
         from wia_lab.hal.backends import hardware_streams as streams
 
         api = SimpleNamespace(cuStreamSynchronize=lambda pointer: print("waited for", pointer))
-        driver = SimpleNamespace(api=api, on=lambda device: nullcontext())
-        stream = streams.HardwareStream("s", 0, "stream 7", None)
-        streams._jobs[1] = streams._Job(lambda: None, driver, stream)
+        for number, process in ((1, os.getpid()), (2, os.getppid())):
+            on = lambda device: nullcontext()
+            driver = SimpleNamespace(api=api, on=on, process=process)
+            stream = streams.HardwareStream("s", 0, f"stream {number}", None)
+            streams._jobs[number] = streams._Job(lambda: None, driver, stream)
         print("ending")
         """
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.splitlines() == ["ending", "waited for stream 7"]
+    assert done.stdout.splitlines() == ["ending", "waited for stream 1"]

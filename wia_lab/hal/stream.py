@@ -28,6 +28,7 @@ from wia_lab.hal.errors import (
     AccessRefused,
     Closed,
     ForeignHandle,
+    HalError,
     InvalidValue,
     TimedOut,
 )
@@ -299,6 +300,8 @@ class Stream(Single):
         try:
             yield
         except errors.AllocatorError as error:
+            if isinstance(error, HalError):  # has told it all
+                raise
             requested = getattr(error, "requested", 0)
             raise exhausted(self.context, requested, error) from error
 

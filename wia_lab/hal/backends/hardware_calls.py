@@ -50,8 +50,8 @@ def submit(driver: Driver, stream: HardwareStream, call: Call) -> None:
 
     arguments = [array(each) if isinstance(each, Span) else each for each in call.arguments]
     for given, span in zip(arguments, call.arguments, strict=True):
-        if isinstance(span, Span):
-            given.flags.writeable = span.meets(call.writes)
+        if isinstance(span, Span) and not span.meets(call.writes):
+            given.flags.writeable = False  # True cannot be set over the driver's memory
     backup = [(array(each), array(each)) for each in call.writes]
 
     def run() -> None:

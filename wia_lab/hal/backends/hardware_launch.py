@@ -80,7 +80,7 @@ class Launcher:
         if operation.algorithm == "vendor":
             with self._driver.on(device):
                 arrays = [self.view(*each) for each in spans]
-                vendor.compute(stream, device, operation, arrays)
+                self._by_vendor(stream, device, operation, arrays)
             return
         with (
             self._driver.on(device),
@@ -92,6 +92,17 @@ class Launcher:
             operands = [self._operand(*each) for each in spans]
             for each in plan(operation, operands[:-1], operands[-1], room):
                 self._configured(each.kernel, each.grid, each.block, stream, 0)(each.arguments)
+
+    def _by_vendor(
+        self, stream: HardwareStream, device: int, operation: Operation, arrays: Sequence[Any]
+    ) -> None:
+        """As `vendor.compute`; each library has a class of its own for memory that is not there."""
+        try:
+            vendor.compute(stream, device, operation, arrays)
+        except Exception as error:
+            if "OutOfMemory" not in type(error).__name__:
+                raise
+            raise OutOfMemoryError(str(error).strip().splitlines()[0]) from error
 
     def view(self, span: Span, layout: Layout) -> Any:
         """An array of numba-cuda over a span, made once for each place and layout."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for the default stream
 _HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _numbers = itertools.count(1)
-_process = os.getpid()
 
 
 @dataclass(eq=False, slots=True)
@@ -90,15 +89,18 @@ _jobs: dict[int, _Job] = {}
 
 
 def _run_job(number: int) -> None:
-    _jobs.pop(number).function()
+    try:
+        _jobs[number].function()
+    finally:
+        del _jobs[number]  # not before: until it returns, the interpreter's end waits for it
 
 
 @atexit.register
 def _finish_jobs() -> None:
     """Wait for functions that the driver has still to call, as long as Python can run them."""
-    if os.getpid() != _process:
-        return  # of a fork, where the driver cannot be called
     for job in list(_jobs.values()):
+        if job.driver.process != os.getpid():
+            continue  # of the process that this one was forked from
         with suppress(Exception), job.driver.on(job.stream.device):
             job.driver.api.cuStreamSynchronize(job.stream.pointer)
 

@@ -64,7 +64,8 @@ def array_of(span: Span) -> np.ndarray[Any, Any]:
 def array_for(span: Span, writes: Iterable[Span]) -> np.ndarray[Any, Any]:
     """The bytes as a function gets them: not to be written where nothing of them is in `writes`."""
     array = array_of(span)
-    array.flags.writeable = span.meets(writes)
+    if not span.meets(writes):
+        array.flags.writeable = False
     return array
 
 
