@@ -161,7 +161,7 @@ FIRST_FIT = "def first_fit():\n    "
         (
             demos.WarpDebugger,
             "while 1:\n    try:\n        x\n    except Exception: 0",
-            "[134]",
+            "[1-4]",
         ),
         (demos.StreamTimeline, SCHEDULE + "while True: gpu", 2),
         (demos.HeapStepper, FIRST_FIT + "while True: memory", 2),
