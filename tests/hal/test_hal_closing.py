@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from wia_lab.errors import HazardError
 from wia_lab.hal import ContextConfig, MemoryKind, MemoryPool, Profiler
 
 RACES = pytest.mark.virtual("hazards are found on virtual machines")
+TIMES = pytest.mark.virtual("of the simulated clock")
 FAULTS = pytest.mark.virtual("real devices cannot be made to fail")
 
 
@@ -111,6 +112,51 @@ def _raiser(error: Exception) -> object:
         raise error
 
     return failing
+
+
+class TestClosedStreams:
+    """What they were given is still done, and waited for, and told."""
+
+    def test_a_pool_waits_for_them(self, context: wia.Context) -> None:
+        """Memory that a closed stream still uses goes to nobody else before it has ended."""
+        with MemoryPool(context) as pool, context.create_stream() as later:
+            first, stream = pool.allocate(256), context.create_stream()
+            stream.submit(lambda a: a.fill(1), first, seconds=1e-3)
+            stream.close()
+            first.close()
+            second, host = pool.allocate(256), context.allocate(256, MemoryKind.PINNED)
+            host.host()[:] = 7
+            later.copy(second, host)
+            later.synchronize()
+            later.copy(host, second)
+            later.synchronize()
+            assert set(host.host().tolist()) == {7}
+
+    def test_a_context_waits_for_them(self, context: wia.Context) -> None:
+        host = context.allocate(64, MemoryKind.PINNED)
+        with context.create_stream() as stream:
+            source = context.allocate(64)
+            stream.submit(lambda a: a.fill(3), source, seconds=1e-3)
+            stream.copy(host, source)
+        context.synchronize()
+        assert host.host("u1", "read").tolist() == [3] * 64
+
+    @pytest.mark.parametrize("wait", [wia.Context.synchronize, wia.Context.close])
+    def test_their_failures(self, machine: wia.Machine, wait: Callable) -> None:
+        context = wia.Context(machine[0])
+        with context.create_stream() as stream:
+            stream.submit(_raiser(LookupError("in a closed stream")), seconds=1e-6)
+        with pytest.raises(LookupError, match="in a closed stream"):
+            wait(context)
+        context.close()
+
+    @TIMES
+    def test_the_timeout(self, context: wia.Context) -> None:
+        with context.create_stream() as stream:
+            stream.submit(lambda: None, seconds=10.0)
+        with pytest.raises(wia.TimedOut, match=r"closed stream of .* within 1\.0 s: wait longer"):
+            context.synchronize(timeout=1)
+        context.synchronize()
 
 
 class TestDropped:

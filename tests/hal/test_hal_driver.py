@@ -180,6 +180,20 @@ class TestWaiting:
         assert waiter.wait(other, None)
         assert not closed.kept
         assert waiter._closing == []
+        assert closed.is_drained
+
+    def test_closed_and_destroyed(self, driver: Driver) -> None:
+        """The driver is not asked for it any more; what failed in it is told all the same."""
+        waiter, closed = Waiter(driver), stream("closed")
+        closed.failures.append(LookupError("in a function"))
+        waiter.close(closed)
+        driver.api.busy.add("closed")  # as any answer to a handle that is not there
+        assert not closed.is_drained
+        with pytest.raises(LookupError, match="in a function"):
+            waiter.wait(closed, None)
+        assert waiter.query(closed)
+        assert waiter.wait(closed, 0.0)
+        assert closed.is_drained
 
     def test_a_failure_is_told_once(self, driver: Driver) -> None:
         waiter, given = Waiter(driver), stream()
@@ -252,7 +266,7 @@ class TestRefusals:
         assert caught.value.requested == 8000
 
     def test_room_of_the_vendor(self, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
-        """CuPy's and PyTorch's errors of that name are the HAL's, in one line; others are theirs."""
+        """CuPy's and PyTorch's errors of that name are the HAL's; others stay theirs."""
 
         class OutOfMemoryError(Exception):
             """As CuPy's and PyTorch's."""

@@ -11,7 +11,7 @@ from wia_lab.hal.checks import checked, checked_limit, checked_timeout, configur
 from wia_lab.hal.context_config import ContextConfig
 from wia_lab.hal.context_memory import MemoryHolder
 from wia_lab.hal.device import Device
-from wia_lab.hal.errors import AccessRefused, Closed, DeviceLost, InvalidValue
+from wia_lab.hal.errors import AccessRefused, Closed, DeviceLost, InvalidValue, TimedOut
 from wia_lab.hal.event import Event
 from wia_lab.hal.placing import check_free_for
 from wia_lab.hal.profiler import Profiler
@@ -43,6 +43,7 @@ class Context(MemoryHolder):
         check_free_for(device, settings)
         super().__init__(device, settings)
         self.streams: list[Stream] = []
+        self._draining: list[Any] = []  # handles of closed streams, whose work may not have ended
         self.peers: set[int] = set()
         self._timeout = settings.timeout
         self.is_closed = False
@@ -91,14 +92,15 @@ class Context(MemoryHolder):
             raise
 
     def settled(self) -> Exception | None:
-        """Let the host wait for all streams, whatever the context's timeout.
+        """Let the host wait for all streams, closed ones too, whatever the context's timeout.
 
         Returns what failed first in them, with the rest as notes, for the caller to raise.
         """
         failures: list[Exception] = []
-        for stream in list(self.streams):
+        closed, self._draining = self._draining, []
+        for handle in (*closed, *[stream.handle for stream in self.streams]):
             try:
-                self.wait_for(stream.handle, None)
+                self.wait_for(handle, None)
             except Exception as error:  # whatever the stream's work raised
                 failures.append(error)
                 if self.device.lost is not None:
@@ -114,6 +116,10 @@ class Context(MemoryHolder):
             raise failed
 
     # Streams, events, peers
+
+    def drain(self, handle: Any) -> None:
+        """Remember a stream that is being closed until what it was given has ended."""
+        self._draining = [each for each in self._draining if not each.is_drained] + [handle]
 
     def create_stream(self, options: StreamOptions | None = None) -> Stream:
         """A new stream."""
@@ -158,9 +164,20 @@ class Context(MemoryHolder):
         self.peers.add(peer.device.number)
 
     def synchronize(self, *, timeout: float | None = None) -> None:
-        """Let the host wait for all its streams, each at most `timeout` seconds."""
+        """Let the host wait for all its streams, each at most `timeout` seconds.
+
+        What streams were given that are closed by now is waited for as well.
+        """
         self.check_open()
-        checked_timeout("synchronize: timeout", timeout)
+        given = checked_timeout("synchronize: timeout", timeout)
+        allowed = self.timeout if given is None else given
+        while self._draining:
+            if not self.wait_for(self._draining[0], allowed):
+                raise TimedOut(
+                    f"work of a closed stream of {self!r} did not end within {allowed} s: wait "
+                    "longer, with timeout= or the context's timeout"
+                )
+            self._draining.pop(0)
         for stream in list(self.streams):
             stream.synchronize(timeout=timeout)
 

@@ -281,11 +281,12 @@ class Stream(Single):
             )
 
     def close(self) -> None:
-        """Take no more work; what was submitted is still done."""
+        """Take no more work; what was submitted is still done, and the context waits for it."""
         if not self.is_closed:
             self.is_closed = True
             self.context.generation += 1
             self.context.streams.remove(self)
+            self.context.drain(self.handle)
             self._backend.destroy_stream(self.handle)
 
     def check_open(self) -> None:

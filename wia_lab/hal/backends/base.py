@@ -236,4 +236,7 @@ class Backend(Protocol):
         """Make a device that was lost usable again, without what was on it."""
 
     def destroy_stream(self, stream: Any) -> None:
-        """The stream will be given nothing more."""
+        """The stream will be given nothing more; it may be waited for.
+
+        Its `is_drained` tells whether its work has ended, and nothing of it is left to raise.
+        """

@@ -30,6 +30,8 @@ class HardwareStream:
         What work that has not ended needs, such as staging memory, each with its number.
     failures : list of BaseException
         What functions on its turn raised, for whoever waits.
+    is_destroyed : bool
+        Whether the driver has it no more; its work has ended then.
     """
 
     name: str
@@ -38,6 +40,12 @@ class HardwareStream:
     numba: Any  # the same stream as numba-cuda's launches take it
     kept: deque[tuple[int, Any]] = field(default_factory=deque)
     failures: list[BaseException] = field(default_factory=list)
+    is_destroyed: bool = False
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether it was destroyed, when its work had ended, and nothing is left to raise."""
+        return self.is_destroyed and not self.failures
 
     def keep(self, thing: Any) -> None:
         """Keep what work needs that was given to the stream just now."""

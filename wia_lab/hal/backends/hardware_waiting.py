@@ -33,6 +33,9 @@ class Waiter:
 
     def query(self, target: Target) -> bool:
         """Whether it has ended."""
+        if _is_destroyed(target):
+            self._after(target, 0)
+            return True
         api, last = self._driver.api, _last(target)
         function = api.cuStreamQuery if isinstance(target, HardwareStream) else api.cuEventQuery
         with self._driver.on(target.device or 0):
@@ -50,6 +53,9 @@ class Waiter:
                     return False
                 time.sleep(pause)
                 pause = min(2 * pause, LONGEST_SLEEP)
+            return True
+        if _is_destroyed(target):
+            self._after(target, 0)
             return True
         api, last = self._driver.api, _last(target)
         is_stream = isinstance(target, HardwareStream)
@@ -93,10 +99,15 @@ class Waiter:
                     self._driver.call(self._driver.api.cuStreamDestroy, stream.pointer)
                 except DeviceLost:  # and the stream with it
                     pass
+            stream.is_destroyed = True
             with self._lock:
                 stream.let_go(last)
         with self._lock:
             self._closing += busy
+
+
+def _is_destroyed(target: Target) -> bool:
+    return isinstance(target, HardwareStream) and target.is_destroyed
 
 
 def _last(target: Target) -> int:
