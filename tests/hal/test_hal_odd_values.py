@@ -91,6 +91,16 @@ CASES: dict[str, tuple[Callable[[wia.Context], object], type[wia.HalError], str]
         wia.InvalidValue,
         "^scale: a got ndarray .*: give a number, a tensor, a buffer or a part of one",
     ),
+    "an access for a type": (
+        lambda c: c.allocate(8, wia.MemoryKind.PINNED).host("read"),
+        wia.InvalidValue,
+        r"^host: dtype is 'read': name what it is, as in host\(access='read'\)$",
+    ),
+    "an access that is a list": (
+        lambda c: c.allocate(8, wia.MemoryKind.PINNED).host(access=["read"]),
+        wia.InvalidValue,
+        r"^access is \['read'\]: it is 'read', 'write' or 'both'$",
+    ),
     "an integer of 70 bits": (
         lambda c: launch_kernel(compile_kernel(scale), LaunchConfig(1, 8), tensor(c), 1 << 70),
         wia.InvalidValue,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wia_lab.timeline import Site
 
 Access = Literal["read", "write", "both"]
+ACCESSES = get_args(Access)
 
 
 class Buffer(Single):
@@ -235,7 +236,7 @@ class Part:
                 f"{buffer.name} is {kind.value} memory, which the host cannot reach: copy it in a "
                 "stream to host or pinned memory"
             )
-        if access not in ("read", "write", "both"):
+        if access not in ACCESSES:
             raise InvalidValue(f"access is {access!r}: it is 'read', 'write' or 'both'")
         if math.gcd(self.nbytes, size) != size or self.low % size:
             raise InvalidValue(
@@ -255,5 +256,8 @@ def _itemsize(dtype: Any) -> int:
     except (TypeError, ValueError):
         found = None
     if found is None or found.hasobject or not found.itemsize:
-        refuse("host: dtype", dtype, "give a type of NumPy's, as 'float32'")
+        way = "give a type of NumPy's, as 'float32'"
+        if isinstance(dtype, str) and dtype in ACCESSES:
+            way = f"name what it is, as in host(access={dtype!r})"
+        refuse("host: dtype", dtype, way)
     return int(found.itemsize)
