@@ -11,7 +11,7 @@ import pytest
 
 from wia_lab.puzzles import find, judge
 from wia_lab.puzzles.mutants import ROOT, load_answer
-from wia_lab.puzzles.turns import DeadlockError, Idleness, Turns, Watched
+from wia_lab.puzzles.turns import DeadlockError, Idleness, TooLongError, Turns, Watched
 
 POOL = find("memory-pool")
 FOLDER = ROOT / "tests" / "mutants" / "memory-pool"
@@ -159,13 +159,27 @@ class TestWatch:
         turns.close()
         assert Watched not in map(type, found())
 
+    def test_method_of_a_lock(self):
+        """A method that is kept for itself is one of the watched lock."""
+
+        class Holder:
+            def __init__(self):
+                lock = threading.Lock()
+                self.take, self.again = lock.acquire, threading.Condition(lock).acquire
+
+        holder, _ = watched(Holder())
+        assert holder.take()
+        with pytest.raises(DeadlockError):
+            holder.take()
+        with pytest.raises(DeadlockError):
+            holder.again()
+
     def test_lock_that_is_not_seen(self, monkeypatch):
         """One that is out of reach blocks; the other thread goes on, and nothing is refused."""
         monkeypatch.setattr("wia_lab.puzzles.turns.PATIENCE", 0.1)
-        counter, turns = Counter(), Turns(__file__)
-        take, give = counter.lock.acquire, counter.lock.release
-        counter.lock = None
-        turns.watch(counter)
+        counter, turns = watched()
+        hidden = threading.Lock()
+        take, give = hidden.acquire, hidden.release
 
         def locked():
             take()
@@ -186,6 +200,19 @@ def test_idleness():
     idleness = Idleness()
     sum(range(1_000_000))
     assert not idleness.is_idle()
+
+
+def test_trace_that_is_lost():
+    """Who runs so deep that nothing can be counted is stopped, and does not pass unseen."""
+
+    def deep():
+        try:
+            return deep()
+        except RecursionError:
+            return None
+
+    [error] = Turns(__file__).run([deep], lambda step: step.thread)
+    assert type(error) is TooLongError
 
 
 class TestPool:

@@ -115,7 +115,7 @@ def section(name: str, each: dict[str, Any], result: dict[str, Any], source: str
 
 def code(source: str, line: int | None) -> str:
     """Return source with numbers; the line of the diagnosis stands out."""
-    lines = source[:50_000].splitlines()
+    lines = source[:50_000].rstrip("\n").split("\n")
     width = len(str(len(lines)))
     shown = [f"{n:>{width}}  {escape(text)}" for n, text in enumerate(lines, start=1)]
     if line is not None and 1 <= line <= len(shown):

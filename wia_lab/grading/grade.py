@@ -29,6 +29,9 @@ ABOUT = "grading.json"
 TIMES = "times"
 """The one folder of results that differs from run to run."""
 
+MOST_FINDINGS = 30
+"""That are told of one student."""
+
 AS_ROOT = ", as root"
 """What is added to a row's sandbox where its answers had root's rights in there."""
 
@@ -186,7 +189,7 @@ def begin(plan: Plan, handed: Handed) -> tuple[dict[str, Any], dict[str, str]]:
         "attempt": attempt,
         "share": share,
         "late": late,
-        "findings": list(dict.fromkeys(findings)),
+        "findings": shown(findings),
         "sha256": digest,
         "sandbox": plan.confinement,
         "files": len(handed.files) + len(handed.findings),
@@ -194,6 +197,13 @@ def begin(plan: Plan, handed: Handed) -> tuple[dict[str, Any], dict[str, str]]:
         "keys": {},
     }
     return record, sources
+
+
+def shown(findings: list[str]) -> list[str]:
+    """Return findings once each, cut: names in them are as long and as many as a student likes."""
+    once = [each if len(each) <= 300 else f"{each[:299]}…" for each in dict.fromkeys(findings)]
+    more = len(once) - MOST_FINDINGS
+    return once if more <= 0 else [*once[:MOST_FINDINGS], f"and {more:,} more"]
 
 
 def finish(plan: Plan, record: dict[str, Any], result: dict[str, Any]) -> None:

@@ -70,6 +70,8 @@ def _folder(path: Path, found: dict[str, Handed]) -> None:
         for name in [name for name in folders if (here / name).is_symlink()]:
             handed.findings.append(f"{name} is a link to a folder, which is not followed")
         deep = len(here.relative_to(path).parts) >= DEEPEST
+        if deep and folders:
+            handed.findings.append(f"folders more than {DEEPEST} deep, which are not read")
         folders[:] = [] if deep else sorted(n for n in folders if n not in STRAY)
         for name in sorted(files):
             _take(handed, here / name, path)

@@ -19,7 +19,7 @@ def file_stem(student: str) -> str:
     """Return a file name for a student: letters that every system has, and a digest."""
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.")[:40] or "student"
-    return f"{slug}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return f"{slug}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def path_of(out: Path, student: str) -> Path:

@@ -22,6 +22,12 @@ MOST_BRACKETS = 500_000
 """Lists and records of a file; more of them would fill the memory of whoever reads it."""
 
 MOST_FILES = 500
+MOST_MEMBERS = 10_000
+"""Of an archive; each costs its reader memory, whatever it is."""
+
+MEMBER = b"PK\x01\x02"
+"""How the entry of a member begins in an archive's list."""
+
 PACKED = "wia-lab submission"
 """What the member `format` of a packed submission says."""
 
@@ -116,11 +122,15 @@ def read_files(paths: list[tuple[Path, int]]) -> Read:
 
 
 def _read_zip(data: bytes, name: str, order: tuple[int, float, str], found: Read) -> None:
+    if data.count(MEMBER) > MOST_MEMBERS:
+        raise Unreadable(f"{name} has more than {MOST_MEMBERS:,} members")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [m for m in archive.infolist() if m.filename.endswith(ENDINGS[:2])]
             if {m.compress_type for m in members} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 raise Unreadable(f"{name} is packed by another method than deflate")
+            if not members:
+                raise Unreadable(f"{name} holds no notebook")
             size = sum(member.file_size for member in members[:MOST_FILES])
             if size > MOST_BYTES:
                 raise Unreadable(f"{name} would unpack to more than {MOST_BYTES >> 20} MiB")
@@ -187,12 +197,12 @@ def decode(data: bytes) -> tuple[str, str | None]:
 
 
 def text_of(value: Any) -> str:
-    """Return a source, which nbformat stores as a text or as a list of lines."""
-    if isinstance(value, str):
-        return value
+    """Return a source, which nbformat stores as a text or as a list of lines; lines end alike."""
     if isinstance(value, list):
-        return "".join(line for line in value if isinstance(line, str))
-    return ""
+        value = "".join(line for line in value if isinstance(line, str))
+    if not isinstance(value, str):
+        return ""
+    return value.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def cell_of(raw: dict[str, Any]) -> Cell:

@@ -277,7 +277,7 @@ def work(request: dict[str, Any], tell: Callable[[Any], None]) -> str:
     from wia_lab.grading import guards, playing  # noqa: PLC0415 - bring the simulator, there already
 
     namespace = run_setup(request["setup"], guards.MODULE)
-    lines = source.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in source.split("\n")]  # as Python counts: no other sign ends one
     linecache.cache[FILE] = (len(source), None, lines, FILE)
     tree = needed(ast.parse(source), [request["function"]])
     if host:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wia_lab.puzzles.buddy_judging import diagnose
-from wia_lab.puzzles.host_judge import call
+from wia_lab.puzzles.host_judge import call, file_of
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, HostRun, Reply, Step
 from wia_lab.puzzles.puzzle import Gate
 
@@ -168,7 +168,7 @@ def _measured() -> HostCase:
 
 def play(answer: type, case: HostCase) -> HostRun:
     """Play a script. `("free", n)` frees what the n-th alloc returned; a failed one is skipped."""
-    file = answer.alloc.__code__.co_filename  # type: ignore[attr-defined]
+    file = file_of(answer)
     made = call(answer, case.options["capacity"], case.options["minimum"], file=file)
     if made.error is not None:
         return HostRun(case, (made,))

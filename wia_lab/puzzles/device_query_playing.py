@@ -19,7 +19,7 @@ from wia_lab.hal import (
     OutOfMemory,
 )
 from wia_lab.hal.backends.virtual import VirtualBackend
-from wia_lab.puzzles.host_judge import call
+from wia_lab.puzzles.host_judge import call, file_of
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _look(device: Device, needs: Iterable[str]) -> dict[str, Any]:
 def play(answer: type, case: HostCase) -> HostRun:
     """Play a script on one object of the class."""
     stage = Stage(case.options["machine"], case.options.get("without_unified", ()))
-    file = answer.choose.__code__.co_filename  # type: ignore[attr-defined]
+    file = file_of(answer)
     made = call(answer, file=file)
     replies, facts = [made], []
     for step in case.steps if made.error is None else ():

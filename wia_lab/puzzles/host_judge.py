@@ -122,6 +122,15 @@ def unending(puzzle: HostPuzzle, run: HostRun) -> Diagnosis | None:
     return None
 
 
+def file_of(answer: type) -> str:
+    """The file name of a class's code, whatever its methods were made by."""
+    for member in vars(answer).values():
+        code = getattr(inspect.unwrap(member), "__code__", None)
+        if code is not None:
+            return str(code.co_filename)
+    return ""
+
+
 def call(function: Callable[..., Any], *args: Any, file: str | None = None) -> Reply:
     """Call a method of the learner's; whatever it does becomes a reply.
 

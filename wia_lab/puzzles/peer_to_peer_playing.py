@@ -13,7 +13,7 @@ import numpy as np
 
 from wia_lab.hal import AccessRefused, Buffer, Context, Machine, MemoryKind
 from wia_lab.hal.backends.virtual import VirtualBackend
-from wia_lab.puzzles.host_judge import call
+from wia_lab.puzzles.host_judge import call, file_of
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 from wia_lab.timeline import Site, virtual_machine
 
@@ -215,7 +215,7 @@ def play(answer: type, case: HostCase) -> HostRun:
 
 def perform(answer: type, case: HostCase) -> tuple[HostRun, Stage]:
     """Play a script; the stage tells a picture when what ran where."""
-    file = answer.share.__code__.co_filename  # type: ignore[attr-defined]
+    file = file_of(answer)
     stage = Stage(case.options["machine"], case.options.get("withheld", frozenset()), file)
     made = call(answer, file=file)
     replies, facts = [made], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import operator
 import random
 import threading
 import time
@@ -11,15 +11,14 @@ from typing import Any
 
 from wia_lab.errors import AllocatorError
 from wia_lab.memory import Heap
-from wia_lab.puzzles.host_judge import UNENDING, call
+from wia_lab.puzzles.host_judge import UNENDING, call, file_of
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 from wia_lab.puzzles.turns import DeadlockError, Idleness, Step, TooLongError, Turns
 
 PATIENCE = 5.0  # seconds in which nothing happens before a script counts as blocked
 LONGEST = 60.0  # seconds of a script, whatever happens
 HANDOVER = 0.05  # share of the bytecodes after which another thread runs
-MOST_STUCK = 2  # times that something unwatched may block before no more places are tried
-MOST_OUTCOMES = 8  # that differ, of one pair of calls
+MOST_STUCK = 2  # times that something unwatched may block
 Request = tuple[str, Any]
 """A call: "alloc" with its bytes, or "free" with the name of a block."""
 
@@ -104,8 +103,7 @@ class ScriptedStream:
 def play(answer: type, case: HostCase) -> HostRun:
     """Play a script in a thread of its own, so that nothing which blocks stops the judge."""
     result: list[HostRun] = []
-    code = inspect.unwrap(answer.alloc).__code__  # type: ignore[attr-defined]
-    turns = Turns(code.co_filename)
+    turns = Turns(file_of(answer))
     work = _play_alone
     if "threads" in case.options:
         work = _play_threads
@@ -205,7 +203,7 @@ def _play_threads(answer: type, case: HostCase, turns: Turns) -> HostRun:
     def steps(number: int) -> None:
         held: list[int] = []
         for _, size, _ in case.steps:
-            offset = pool.alloc(size)
+            offset = operator.index(pool.alloc(size))
             if (other := owners.get(offset)) is not None:
                 clashes.append((offset, other, number))
             owners[offset] = number
@@ -231,19 +229,27 @@ def _play_interrupted(answer: type, case: HostCase, turns: Turns) -> HostRun:
     for first, second in case.steps:
         trial = _Trial(answer, case.options, turns, first, second)
         outcomes = [trial.run(None)]
+        seen = {_key(outcomes[0])}
         for place in trial.places():
-            if turns.stuck > MOST_STUCK or len(outcomes) == MOST_OUTCOMES:
-                break
             outcome = trial.run(place)
-            if not any(_is_alike(outcome, other) for other in outcomes):
+            if (key := _key(outcome)) is None or key not in seen:
+                seen.add(key)
                 outcomes.append(outcome)
         found.append(outcomes)
     return HostRun(case, (Reply(),) * (1 + len(case.steps)), {"steps": found})
 
 
-def _is_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two outcomes differ at most in where the first call was stopped."""
-    return all(one[key] == other[key] for key in one if key not in {"line", "held"})
+def _key(outcome: dict[str, Any]) -> tuple[Any, ...] | None:
+    """What is alike in outcomes that need not be told twice; None where it holds a stranger.
+
+    Nothing of the learner's is compared: an object of theirs may be equal to whatever it likes.
+    """
+    replies = [*outcome["replies"], outcome["after"]]
+    values = [*outcome["counts"], *(reply.value for reply in replies[:2])]
+    if not all(type(value) in {int, type(None)} for value in values):
+        return None
+    errors = tuple(reply.error for reply in replies)
+    return (*values, *errors, outcome["went"], outcome["heap"], replies[2].value)
 
 
 class _Trial:
@@ -292,6 +298,8 @@ class _Trial:
             return step.thread
 
         _raise_first(self.turns.run([partial(work, 0), partial(work, 1)], choose))
+        if self.turns.stuck > MOST_STUCK:  # else it could keep all places from being tried
+            raise DeadlockError
         return {
             "line": stops[0].line if stops else None,
             "held": stops[0].held if stops else 0,

@@ -14,7 +14,7 @@ import numpy as np
 
 import wia_lab.hal as wia
 from wia_lab.hal.backends.virtual import VirtualBackend
-from wia_lab.puzzles.host_judge import call
+from wia_lab.puzzles.host_judge import call, file_of
 from wia_lab.puzzles.host_puzzle import HostCase, HostRun, Reply
 from wia_lab.puzzles.recorders import StepLimit
 from wia_lab.timeline import Site
@@ -147,7 +147,7 @@ def _described(operation: Operation) -> dict[str, Any]:
 
 def play(answer: type, case: HostCase) -> HostRun:
     """Play a script on one object of the class; what it returned is looked at to the end."""
-    file = answer.own.__code__.co_filename  # type: ignore[attr-defined]
+    file = file_of(answer)
     stage = Stage(case, file)
     made = call(answer, file=file)
     replies, facts = [made], []

@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import CodeType, FrameType, FunctionType, MemberDescriptorType
+from types import (
+    BuiltinMethodType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+)
 from typing import Any, NamedTuple
 
 PATIENCE = 1.0  # seconds in which nothing happens before something unwatched is what blocks
@@ -31,6 +38,8 @@ LOCKS = (
     threading.Condition,
     threading.Semaphore,
 )
+
+METHODS = (BuiltinMethodType, MethodType)
 
 
 class Step(NamedTuple):
@@ -52,7 +61,7 @@ class DeadlockError(BaseException):
 
 
 class TooLongError(BaseException):
-    """A thread ran `MOST_STEPS` bytecodes."""
+    """A thread ran `MOST_STEPS` bytecodes, or so deep that they could not be counted."""
 
 
 class Idleness:
@@ -141,6 +150,8 @@ class Turns:
             sys.settrace(self._enter)
             try:
                 work()
+                if sys.gettrace() != self._enter:  # lost, as at the limit of recursion
+                    raise TooLongError
             finally:
                 sys.settrace(None)
         except BaseException as error:
@@ -229,8 +240,10 @@ class Turns:
     def watch(self, owner: Any) -> None:
         """Put a watched lock in the place of each that an object, or its code, has by a name."""
         for value, put in list(_places(owner, self.file)):
-            if issubclass(type(value), LOCKS):
-                put(Watched(value, self))
+            lock = value.__self__ if type(value) in METHODS else value
+            if issubclass(type(lock), LOCKS):
+                found = Watched(lock, self)
+                put(found if lock is value else getattr(found, value.__name__))
                 self._undo.append(partial(put, value))
 
     def close(self) -> None:
