@@ -223,3 +223,31 @@ class TestProfiler:
             profiler.save(path)
         with pytest.raises(wia.InvalidValue, match=r"^save_trace: "):
             profiler.save_trace(path)
+
+
+@RACES
+class TestTwoErrors:
+    """The error that ended a `with` is raised; what closing finds after it is a note on it."""
+
+    def test_of_a_context(self, machine: wia.Machine) -> None:
+        def fail() -> None:
+            with wia.Context(machine[0]) as context:
+                race(context)
+                raise LookupError("in the body")
+
+        with pytest.raises(LookupError, match="in the body") as caught:
+            fail()
+        (note,) = caught.value.__notes__
+        assert note.startswith("closing <context on <device 0 of 1xH100: H100>, closed> failed")
+        assert "nothing orders the two" in note
+        assert not machine[0].contexts
+
+    def test_of_a_buffer(self, context: wia.Context) -> None:
+        def fail() -> None:
+            with race(context):
+                raise LookupError("in the body")
+
+        with pytest.raises(LookupError, match="in the body") as caught:
+            fail()
+        assert "HazardError" in caught.value.__notes__[0]
+        assert context.memory_in_use == 0

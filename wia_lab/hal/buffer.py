@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.advice import Advice
 from wia_lab.hal.backends.base import Span
-from wia_lab.hal.checks import Single, checked, checked_context, checked_whole, refuse
+from wia_lab.hal.checks import Closing, checked, checked_context, checked_whole, refuse
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValue
 from wia_lab.hal.kinds import MemoryKind
@@ -18,8 +18,6 @@ from wia_lab.hal.sharing import cuda_interface, device_capsule, dlpack_device
 from wia_lab.hal.tensor_layout import Layout
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from wia_lab.hal.advice import Migrations
     from wia_lab.hal.context import Context
     from wia_lab.hal.pool import MemoryPool
@@ -30,7 +28,7 @@ Access = Literal["read", "write", "both"]
 ACCESSES = get_args(Access)
 
 
-class Buffer(Single):
+class Buffer(Closing):
     """A range of memory that belongs to a context. Use `with`, or `close`; twice is fine.
 
     Attributes
@@ -75,17 +73,6 @@ class Buffer(Single):
     def __repr__(self) -> str:
         state = f", freed on {self.freed_at}" if self.freed_at else ""
         return f"<{self.name}: {self.nbytes:,} bytes of {self.kind.value} memory{state}>"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __getitem__(self, index: slice) -> Part:
         """A part, in bytes, that copies and calls take like a buffer."""

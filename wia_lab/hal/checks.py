@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from operator import index
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import numpy as np
 
 from wia_lab.errors import SizeError
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.memory import parse_size
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -32,7 +35,33 @@ class Single:
         )
 
 
-class Owner(Single):
+class Closing(Single):
+    """What is closed at the end of a `with`."""
+
+    def close(self) -> None:
+        """Close it; twice is fine."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """What closing raises is a note on the error that ended the `with`, where one did."""
+        try:
+            self.close()
+        except Exception as failed:
+            if error is None:
+                raise
+            what = f"{type(failed).__name__}: {failed}"
+            error.add_note(f"closing {self!r} failed after that, too: {what}")
+
+
+class Owner(Closing):
     """What a context is to the modules that `Context` itself is made of."""
 
     def check_open(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.checks import checked, checked_limit, checked_timeout, configured
@@ -17,9 +17,6 @@ from wia_lab.hal.placing import check_free_for
 from wia_lab.hal.profiler import Profiler
 from wia_lab.hal.stream import Stream, StreamOptions
 from wia_lab.hal.turn import check_no_turn
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 class Context(MemoryHolder):
@@ -56,17 +53,6 @@ class Context(MemoryHolder):
 
     def __repr__(self) -> str:
         return f"<context on {self.device!r}{', closed' * self.is_closed}>"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def timeout(self) -> float | None:

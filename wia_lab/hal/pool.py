@@ -8,11 +8,11 @@ context's streams when it is freed, as any other buffer does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from wia_lab import errors
 from wia_lab.hal.checks import (
-    Single,
+    Closing,
     checked_context,
     checked_flag,
     checked_name,
@@ -28,7 +28,6 @@ from wia_lab.memory.adaptors import Adaptor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from wia_lab.hal.buffer import Buffer
     from wia_lab.hal.context import Context
@@ -137,7 +136,7 @@ class _SetAside(Adaptor):
             self.rest = self.upstream.allocate(missing)
 
 
-class MemoryPool(Single):
+class MemoryPool(Closing):
     """Device memory of a context, kept when freed. Use `with`, or `close`; twice is fine.
 
     Raises
@@ -166,17 +165,6 @@ class MemoryPool(Single):
 
     def __repr__(self) -> str:
         return f"<pool of {self.context!r}{', closed' * self.is_closed}>"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def allocate(
         self, size: int | str, *, stream: Stream | None = None, name: str | None = None

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from wia_lab import errors
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.backends.base import Call, KernelLaunch, Span
 from wia_lab.hal.buffer import Buffer, Part
 from wia_lab.hal.checks import (
-    Single,
+    Closing,
     checked,
     checked_callable,
     checked_context,
@@ -39,8 +39,6 @@ from wia_lab.hal.prepared import Prepared
 from wia_lab.hal.turn import on_turn
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from wia_lab.hal.backends.base import Launched
     from wia_lab.hal.context import Context
     from wia_lab.hal.ops.operation import Operation
@@ -60,7 +58,7 @@ class StreamOptions:
         checked_name("StreamOptions: name", self.name)
 
 
-class Stream(Single):
+class Stream(Closing):
     """Work that runs in order on one device. Use `with`, or `close`; closing twice is fine."""
 
     def __init__(self, context: Context, options: StreamOptions) -> None:
@@ -77,17 +75,6 @@ class Stream(Single):
 
     def __repr__(self) -> str:
         return f"<{self.name} on {self.context.device!r}{', closed' * self.is_closed}>"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def is_done(self) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
 
 from wia_lab.cuda.policy import caller_site
 from wia_lab.hal.buffer import Access, Buffer, Part
-from wia_lab.hal.checks import Single, checked, checked_name, refuse
+from wia_lab.hal.checks import Closing, checked, checked_name, refuse
 from wia_lab.hal.context import Context
 from wia_lab.hal.errors import Closed, ForeignHandle, InvalidValue, OutOfMemory
 from wia_lab.hal.kinds import MemoryKind
@@ -20,7 +20,6 @@ from wia_lab.hal.tensor_layout import Layout, checked_dtype, checked_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
     from wia_lab.hal.ops.choice import Choice
     from wia_lab.timeline import Site
@@ -30,7 +29,7 @@ _OWN_STREAM = StreamOptions(name="tensor stream")
 Array = np.ndarray[Any, Any]
 
 
-class Tensor(Single):
+class Tensor(Closing):
     """Elements of one type in a buffer. Use `with`, or `close`; closing twice is fine.
 
     Views (`reshape`, `transpose`, `slice`, `tensor[...]`) share the buffer, which is freed when
@@ -68,17 +67,6 @@ class Tensor(Single):
         state = f", released on {self._closed_where}" if self.is_closed else ""
         kind = self._buffer.kind.value
         return f"<{self.name}: {self.shape} of {self.dtype} in {kind} memory{state}>"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __bool__(self) -> bool:
         raise InvalidValue(
