@@ -21,7 +21,8 @@ HARDWARE = "hardware"
 class Machine(Single, Sequence[Device]):
     """The devices that one back end offers: `machine[0]`, `len(machine)`, `for device in machine`.
 
-    Two machines have nothing in common, not even a clock.
+    Two machines have nothing in common, not even a clock. A virtual one has one clock, which one
+    thread at a time may move on; threads may share real devices, and their streams.
     """
 
     def __init__(self, backend: Backend) -> None:

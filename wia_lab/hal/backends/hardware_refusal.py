@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from wia_lab.hal.backends.base import KernelLaunch
     from wia_lab.hal.backends.hardware_driver import Driver
 
+_STATUS = re.compile(r"CUDA_ERROR_\w+")
 BY_NUMBA, BY_CORE = "CudaAPIError", "CUDAError"
-"""numba-cuda's error has the driver's number as `code`, cuda.core's begins with its name."""
+"""numba-cuda's error has the driver's number as `code`, cuda.core's has its name in the text."""
 
 
 def refusal(
@@ -26,8 +28,8 @@ def refusal(
     if BY_NUMBA in kinds:
         return driver.failure(int(getattr(error, "code", 0)), f"launch of {name}")
     if BY_CORE in kinds:
-        word = str(error).partition(":")[0].strip()
-        number = getattr(driver.api.CUresult, word, None)
+        word = _STATUS.search(str(error))
+        number = getattr(driver.api.CUresult, word[0], None) if word else None
         return None if number is None else driver.failure(int(number), f"launch of {name}")
     if "NumbaError" in kinds:
         what = _why(launch) if launch is not None else ""

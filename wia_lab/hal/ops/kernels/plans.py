@@ -6,6 +6,7 @@ memory, and yields launches in order; a real device runs them in a stream, a tes
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from wia_lab.hal.ops.kernels import elements, images, products, rows
 from wia_lab.hal.ops.kernels.rearranging import rearrange
 from wia_lab.hal.tensor_layout import row_strides
 from wia_lab.kernels.ladder import Launch, ceil_div
-from wia_lab.kernels.matmul import MATMUL
+from wia_lab.kernels.matmul import MATMUL, TILE
 
 if TYPE_CHECKING:
     from wia_lab.hal.ops.operation import Operation
@@ -26,7 +27,8 @@ THREADS = 256
 MOST_BLOCKS = 132 * 16
 """Blocks of a launch whose threads take several elements: some for each multiprocessor, H200."""
 
-MOST_ALONG_Z = 65535
+MOST_ALONG_Y = MOST_ALONG_Z = 65535
+"""Blocks of a grid along those axes, on every device so far."""
 
 STEPS = {
     "naive": "naive",
@@ -216,10 +218,10 @@ def _product(
         yield from _ladder(operation, (output, a.flat, b.flat), sizes, (m, n, depth), room)
         return
     arguments = (output.flat, a.flat, b.flat, m, n, depth)
-    if operation.algorithm == "naive":
+    tile = products.TILE
+    if operation.algorithm == "naive" or ceil_div(m, tile) > MOST_ALONG_Y:
         yield _over(products.naive(operation.accumulate), output.size, *arguments)
         return
-    tile = products.TILE
     stack = min(output.size // (m * n), MOST_ALONG_Z)
     grid = (ceil_div(n, tile), ceil_div(m, tile), stack)
     yield Launch(products.tiled(operation.accumulate), grid, (tile, tile), arguments)
@@ -247,20 +249,14 @@ def _ladder(
     made = output.flat if output.dtype == single else room.scratch(output.size, single)
     m, n, depth = sizes
     step = MATMUL.step(STEPS[operation.algorithm])
-    stacks = [
-        (flat, y * x, (y, x))
-        for flat, (y, x) in zip(
-            (made, *(each.flat for each in factors)),
-            ((m, n), (m, depth), (depth, n)),
-            strict=True,
-        )
-    ]
-    for place in range(output.size // (m * n)):
+    left, right = (each.flat for each in factors)
+    part = MOST_ALONG_Y * TILE  # rows of one launch, by the step with the smallest tiles
+    for place, row in itertools.product(range(output.size // (m * n)), range(0, m, part)):
+        count, first = min(part, m - row), place * m + row
         yield from step.plan(
-            *(
-                flat[place * size : (place + 1) * size].reshape(*shape)
-                for flat, size, shape in stacks
-            )
+            made[first * n : (first + count) * n].reshape(count, n),
+            left[first * depth : (first + count) * depth].reshape(count, depth),
+            right[place * depth * n : (place + 1) * depth * n].reshape(depth, n),
         )
     if made is not output.flat:
         yield _copy(output, Operand(made, single, output.shape, output.strides), room)
