@@ -29,6 +29,12 @@ ALLOC = "    def alloc(self, size, stream=None):\n"
 FREE = "    def free(self, offset, stream=None):\n"
 SIMPLE = "    def simple(self, a, b):\n"
 CLASS = "class ThreeLevels:\n"
+POOL = "class MemoryPool:\n"
+TEXT = "class Text(str):\n    def filled(self, x):\n        return super().format(x)\n\n\n"
+NOTED = (
+    "    def noted(method):\n        def inside(self, *given):\n"
+    "            return method(self, *given)\n\n        return inside\n\n    @noted\n"
+)
 
 
 def first(line: str, *more: str) -> tuple[str, str]:
@@ -125,6 +131,28 @@ ATTACKS = {
         FOOLS,
         first(ALLOC, "self.heap._heap.check()"),
     ),
+    "the heap's inside by a text": (
+        "memory-pool",
+        FOOLS,
+        first(ALLOC, "'{0._heap}'.format(self.heap)"),
+    ),
+    "the heap's inside by a text of its own": (
+        "memory-pool",
+        FOOLS,
+        (POOL, TEXT + POOL),
+        first(ALLOC, "Text('{0._heap}').format(self.heap)"),
+    ),
+    "the heap's inside by a text's class": (
+        "memory-pool",
+        FOOLS,
+        (POOL, TEXT + POOL),
+        first(ALLOC, "Text('{0._heap}').filled(self.heap)", "str.format('{0._heap}', self.heap)"),
+    ),
+    "the turns of threads": (
+        "memory-pool",
+        FOOLS,
+        first(ALLOC, "self.lock._turns.stuck = 0"),
+    ),
     "a tensor that lies of its values": (
         "three-levels",
         False,
@@ -209,6 +237,10 @@ class TestHonest:
             ("device-query", first(CHOOSE, "assert isinstance(type(self), type)")),
             ("device-query", first(CHOOSE, "assert not hasattr(machine, 'nothing')")),
             ("memory-pool", first(ALLOC, "self._size = size", "self.log = self._size")),
+            ("memory-pool", first(ALLOC, "assert '{0:>2}{x[0]}'.format(7, x=[8]) == ' 78'")),
+            ("memory-pool", first(ALLOC, "assert '{a.real}'.format_map({'a': 1}) == '1'")),
+            ("memory-pool", (POOL, "GUARD = threading.RLock()\n\n\n" + POOL)),
+            ("memory-pool", (ALLOC, NOTED + ALLOC)),
             ("peer-to-peer", first(SHARE, "assert len(stream.context.peers) < 9")),
             (
                 "three-levels",

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from wia_lab.errors import CannotRun
 from wia_lab.grading import plain, sandbox
 from wia_lab.grading.limits import Limits
 from wia_lab.grading.sandbox import Worker, WorkerDied
@@ -72,6 +73,17 @@ class TestStop:
             source = made.solution("buddy-allocator")
             assert judge_answer(BUDDY, source, 5, Limits(seconds=60), worker).verdict.passed
         assert worker.starts <= starts + 1
+
+
+def test_a_worker_that_cannot_start_is_no_students_fault(made):
+    """It is no verdict: the machine is to be mended, and the student graded again."""
+
+    class Broken:
+        def ask(self, *_):
+            raise CannotRun("no worker can be started")
+
+    with pytest.raises(CannotRun):
+        judge_answer(BUDDY, made.solution("buddy-allocator"), 5, Limits(), Broken())
 
 
 class TestParts:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import string
+from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from collections.abc import Sequence
 from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
@@ -32,6 +34,12 @@ BEHIND = ("wia_lab.hal.backends", "wia_lab.timeline")
 BOOKS = "wia_lab.memory"
 CHANGES = ("allocate", "free", "relocate", "trim")
 """What changes a device's books beside the contexts that keep them."""
+
+FORMATS = ("format", "format_map")
+"""What of a text reads attributes that its fields name."""
+
+TEXTS = (str, super)
+"""What has them: a text, its class, and its class's view of itself."""
 
 JITS = (cuda.jit, numba.cuda.jit)
 
@@ -108,6 +116,8 @@ def is_others(value: Any) -> bool:
 
 def load(value: Any, name: str) -> Any:
     """Return an attribute, as `value.name` does, if an answer may read it."""
+    if name in FORMATS and issubclass(value if isinstance(value, type) else type(value), TEXTS):
+        return _formatter(value, name)
     if type(value).__module__ == MODULE:
         return getattr(value, name)
     if name in allowed.FRAMES or (name.startswith("__") and name not in allowed.DUNDERS):
@@ -139,6 +149,25 @@ def _shown(value: Any, name: str, found: Any) -> Any:
     elif isinstance(found, dict):
         return MappingProxyType(dict(found))
     return found
+
+
+class _Fields(string.Formatter):
+    """`str.format`, whose fields may read attributes: through the guard, as a dot does."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        first, rest = formatter_field_name_split(field_name)
+        found = self.get_value(first, args, kwargs)
+        for is_attribute, name in rest:
+            found = load(found, name) if is_attribute else found[name]
+        return found, first
+
+
+def _formatter(value: Any, name: str) -> Any:
+    if not isinstance(value, str):
+        _refuse(value, name)
+    if name == "format_map":
+        return lambda mapping: _Fields().vformat(str(value), (), mapping)
+    return lambda *args, **kwargs: _Fields().vformat(str(value), args, kwargs)
 
 
 def _refuse(value: Any, name: str) -> NoReturn:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import atexit
 import compileall
+import re
 import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
-WHOLE = ("__init__.py", "errors.py", "machines.py", "cuda", "hal", "memory", "simt", "timeline")
+WHOLE = ("cuda", "hal", "memory", "simt", "timeline")
+FROM_TOP = re.compile(r"^ *from wia_lab\.(\w+) import", re.MULTILINE)
+
 PUZZLES = (
     "__init__",
     "answer",
@@ -57,11 +60,22 @@ def _with_imports(names: tuple[str, ...]) -> list[str]:
     return sorted(found)
 
 
-STAGED = (
+PARTS = (
     *WHOLE,
     *(f"puzzles/{name}.py" for name in _with_imports(PUZZLES)),
     *(f"grading/{name}.py" for name in GRADING),
 )
+
+
+def _beside(parts: tuple[str, ...]) -> list[str]:
+    """Return the modules at the top of the package that some parts of it import."""
+    paths = [PACKAGE / part for part in parts]
+    files = [each for path in paths for each in ([path] if path.suffix else path.rglob("*.py"))]
+    found = {name for each in files for name in FROM_TOP.findall(each.read_text(encoding="utf-8"))}
+    return ["__init__.py", *sorted(f"{n}.py" for n in found if (PACKAGE / f"{n}.py").is_file())]
+
+
+STAGED = (*_beside(PARTS), *PARTS)
 """What of this package a worker can read."""
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import numpy as np
 
+from wia_lab.errors import CannotRun
 from wia_lab.grading import plain, sandbox
 from wia_lab.grading.limits import MIB, Limits
 from wia_lab.grading.refusal import refuse
@@ -79,6 +80,8 @@ def judge_answer(
             fate = "timeout" if "does not" in str(error) else "crashed"
             reply = {"fate": fate, "why": str(error)}
         verdict = verdict_of(puzzle, cases, scripts, reply)
+    except CannotRun:  # this machine's fault, and no student's
+        raise
     except Exception as error:  # what came back fits no run: the answer meddled with its worker
         text = f"What the answer handed back cannot be judged ({type(error).__name__}: {error})"
         found = refused(puzzle, Diagnosis("crashed", text[:400]))

@@ -117,7 +117,7 @@ def play(answer: type, case: HostCase) -> HostRun:
             result.append(HostRun(case, (Reply(error="Deadlock"),)))
         except TooLongError:
             result.append(HostRun(case, (Reply(error=UNENDING),)))
-        except Exception as error:
+        except BaseException as error:  # a learner's, whatever it is
             reply = Reply(error=type(error).__name__, text=str(error))
             result.append(HostRun(case, (reply,)))
 
