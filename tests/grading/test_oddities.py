@@ -65,6 +65,29 @@ class TestArchives:
         assert words in read.findings[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nonlocal x", "nonlocal"),
+        ("break", "outside loop"),
+        ("x = 1; global x", "global declaration"),
+    ],
+)
+@pytest.mark.parametrize("puzzle", ["start", "buddy-allocator"])
+def test_what_only_the_compiler_refuses(made, tmp_path, puzzle, line, words):
+    """It is told with its line, as any other mistake of grammar, and the process does not end."""
+    source = made.solution(puzzle)
+    head = next(each for each in source.split("\n") if each.lstrip().startswith("def "))
+    indent = len(head) - len(head.lstrip()) + 4
+    made.put(tmp_path / "in" / "sam", puzzle, source.replace(head, f"{head}\n{' ' * indent}{line}"))
+    [row] = made.grade(tmp_path / "in", tmp_path / "out", course=made.course(puzzle))
+    assert row["total"] == 0
+    assert row["status"] == "graded"
+    assert row["puzzles"][puzzle]["kind"] == "syntax"
+    page = next((tmp_path / "out" / "feedback").glob("sam*.html")).read_text()
+    assert words in page
+
+
 class TestLines:
     """Signs that some programs take for the end of a line."""
 

@@ -15,6 +15,13 @@ from wia_lab.puzzles.puzzle import Case, Diagnosis
 STOPS = ("TooManyLines", "Deadlock")
 
 
+def no_python(error: SyntaxError) -> dict[str, Any]:
+    """Return the result of an answer that Python cannot compile."""
+    line = "" if error.lineno is None else f"line {error.lineno}: "
+    text = f"{line}the answer cell is no Python: {error.msg}"
+    return {"runs": [], "refusal": Diagnosis("syntax", text, error.lineno)}
+
+
 def kernel(facts: Any, answer: object, cases: Any) -> dict[str, Any]:
     """Launch a kernel on each case, in the judge's order, until one goes wrong.
 

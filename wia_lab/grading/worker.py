@@ -282,7 +282,10 @@ def work(request: dict[str, Any], tell: Callable[[Any], None]) -> str:
     tree = needed(ast.parse(source), [request["function"]])
     if host:
         tree = guards.Guarded().visit(tree)
-    code = compile(tree, FILE, "exec", flags=annotations_flag(), dont_inherit=True)
+    try:
+        code = compile(tree, FILE, "exec", flags=annotations_flag(), dont_inherit=True)
+    except SyntaxError as error:  # what the grammar allows and Python does not: `return` anywhere
+        return json.dumps({"fate": "ran", "result": plain.encode(playing.no_python(error))})
     if host:
         play = run_setup(request["play"], "play")["play"]
         namespace["__builtins__"] = guards.builtins_of_an_answer()
