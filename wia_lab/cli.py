@@ -19,6 +19,7 @@ import click
 from wia_lab import __version__
 from wia_lab.commands.lazy import LazyGroup
 from wia_lab.errors import CannotRun, WiaLabError
+from wia_lab.settings import check_settings
 
 COMMANDS = {
     "start": "wia_lab.commands.start:start",
@@ -58,6 +59,7 @@ WAYS_OUT = {
 @click.version_option(__version__, prog_name="wia-lab")
 def group() -> None:
     """Learn accelerator memory in JupyterLab: puzzles, judged by a simulator on any machine."""
+    check_settings()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import pytest
 import wia_lab
 from wia_lab.cuda import policy
 from wia_lab.errors import HazardError, HazardWarning, WiaLabError
+from wia_lab.settings import SettingError
 
 
 def hazard(severity, message):
@@ -75,13 +76,11 @@ class TestModes:
             raise KeyError
         assert policy.current_mode() == "raise"
 
-    @pytest.mark.parametrize("bad", ["", "ignore", "RAISE"])
-    def test_bad_value(self, bad, monkeypatch):
-        monkeypatch.setenv("WIA_LAB_HAZARDS", bad)
-        with pytest.raises(WiaLabError) as caught:
+    def test_bad_value(self, monkeypatch):
+        monkeypatch.setenv("WIA_LAB_HAZARDS", "ignore")
+        with pytest.raises(SettingError, match="WIA_LAB_HAZARDS is 'ignore': set it to one of"):
             policy.apply(REPORT)
-        assert str(caught.value) == f"WIA_LAB_HAZARDS is {bad!r}: set it to one of raise, warn, off"
 
     def test_bad_mode(self):
-        with pytest.raises(WiaLabError, match="hazards\\(\\) is 'loud'"), wia_lab.hazards("loud"):
+        with pytest.raises(WiaLabError, match="given 'loud': give it"), wia_lab.hazards("loud"):
             pass

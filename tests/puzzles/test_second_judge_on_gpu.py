@@ -8,6 +8,7 @@ from wia_lab.cuda import choice
 from wia_lab.puzzles import PUZZLES, find, judge
 from wia_lab.puzzles.mutants import ROOT, load_answer, notebook_answer, read_promise
 from wia_lab.puzzles.puzzle import Puzzle
+from wia_lab.settings import BACKEND
 
 pytestmark = pytest.mark.gpu
 
@@ -23,7 +24,7 @@ RIGHT = [
 @pytest.fixture(autouse=True)
 def on_hardware(monkeypatch):
     """Let launches go to the GPU; skip, and say why, where there is none."""
-    monkeypatch.delenv(choice.VARIABLE, raising=False)
+    monkeypatch.delenv(BACKEND, raising=False)
     found = choice.describe_backend()
     if found.backend != "hardware":
         pytest.skip(f"needs a GPU: {found.reason}")

@@ -99,9 +99,9 @@ class TestText:
         assert lines[2] == "  error: race: line 3: <b>lane</b> 4"
         assert lines[3] == '      3 | tile[t] = a["<i>"]'
         assert lines[4] == (
-            "  global loads   1 requests, 32 sectors (32.00 a request; their bytes need 4.00)"
+            "  global loads   1 request, 32 sectors (32.00 a request; their bytes need 4.00)"
         )
-        assert "  shared stores  1 requests, 32 wavefronts, 31 bank conflicts" in lines
+        assert "  shared stores  1 request, 32 wavefronts, 31 bank conflicts" in lines
         assert '      3 | tile[t] = a["<i>"]  | 32 sectors, 32 wavefronts, 31 conflicts' in lines
         assert re.match(r"  cost +about [\d,]+ cycles \(.*\), bound by ", lines[-1])
         assert len(lines) < 24
@@ -163,4 +163,4 @@ class TestHtml:
         """What the terminal shows as totals stands in the table too."""
         page = Structure()
         page.feed(report()._repr_html_())
-        assert "1 requests, 32 sectors (32.00 a request; their bytes need 4.00)" in page.text
+        assert "1 request, 32 sectors (32.00 a request; their bytes need 4.00)" in page.text

@@ -70,7 +70,7 @@ BAD = {
         "@cuda.jit\ndef k(o, a, s, t):\n    o[cuda.grid(1) + 9] = 1",
         "out-of-bounds",
     ),
-    "too few parameters": ("@cuda.jit\ndef k(o):\n    o[0] = 1", "k takes 1 arguments (o)"),
+    "too few parameters": ("@cuda.jit\ndef k(o):\n    o[0] = 1", "k takes 1 argument (o)"),
 }
 
 

@@ -194,7 +194,7 @@ class TestTilesAndFlight:
             out[()] = a[()]
 
         picture = viz.tile(simulate(copy, 1, 1, np.zeros(()), np.ones(())))
-        assert "a: 1 of 1 elements read, once each" in str(picture)
+        assert "a: 1 of 1 element read, once each" in str(picture)
 
     def test_flight_tells_issue_and_wait(self):
         """Two loads of taps a warp run between the copies and their wait: two copies a warp."""

@@ -9,6 +9,7 @@ import click
 
 from wia_lab.commands.options import folder_option, with_its_folder
 from wia_lab.errors import CannotRun, NotebookError
+from wia_lab.wording import counted
 from wia_lab.workbook import catalogue
 from wia_lab.workbook.folder import begin_state, find_folder
 
@@ -49,7 +50,7 @@ def check(name: str | None, folder: Path | None, *, mutants: bool) -> int:
         raise CannotRun(f"{missing}: run wia-lab start {folder}")
     passed = [check_one(puzzle, folder) for puzzle in present]
     if len(present) > 1:
-        click.echo(f"{sum(passed)} of {len(passed)} puzzles solved")
+        click.echo(f"{sum(passed)} of {counted(len(passed), 'puzzle')} solved")
     return 0 if all(passed) else 1
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wia_lab.errors import CannotRun
+from wia_lab.wording import counted
 from wia_lab.workbook import places
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def conformance(*, only_list: bool) -> int:
 def run_tests(tests: Iterable[str], root: Path) -> dict[str, str]:
     """Return how each case of the tests ended; one that is not there is missing."""
     wanted = sorted(tests)
-    click.echo(f"wia-lab: running {len(wanted)} tests", err=True)
+    click.echo(f"wia-lab: running {counted(len(wanted), 'test')}", err=True)
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "wanted.json"), Path(folder, "outcomes.json")
         asked.write_text(json.dumps(wanted), encoding="utf-8")

@@ -14,6 +14,7 @@ import click
 from wia_lab.commands.options import NamedPath, unknown
 from wia_lab.commands.warming import warm
 from wia_lab.errors import CannotRun
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.grading.pool import Grader
@@ -130,6 +131,6 @@ def grade(
             f"{sys.prefix}: open that folder to them, or grade as an ordinary user",
             err=True,
         )
-    told = "1 student" if len(rows) == 1 else f"{len(rows)} students"
+    told = counted(len(rows), "student")
     click.echo(f"{told} graded with seed {plan.seed}: {out / 'gradebook.csv'}")
     return 0

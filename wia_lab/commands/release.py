@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wia_lab.commands.options import NamedPath
+from wia_lab.wording import counted
 from wia_lab.workbook import catalogue
 
 
@@ -26,7 +27,7 @@ def release(folder: Path, names: tuple[str, ...], *, nbgrader: bool) -> int:
     puzzles = [p for p in catalogue.all_puzzles() if not wanted or p.id in wanted]
     written = releasing.release(folder, puzzles, nbgrader=nbgrader)
     notebooks = [path for path in written if path.parts[0] == "notebooks"]
-    told = "1 notebook" if len(notebooks) == 1 else f"{len(notebooks)} notebooks"
+    told = counted(len(notebooks), "notebook")
     click.echo(f"{told} in {folder / 'notebooks'}, {folder / releasing.COURSE}")
     if nbgrader:
         click.echo(

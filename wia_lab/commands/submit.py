@@ -8,6 +8,7 @@ import click
 
 from wia_lab.commands.options import NamedPath, folder_option
 from wia_lab.errors import CannotRun
+from wia_lab.wording import counted
 from wia_lab.workbook.folder import find_folder
 
 
@@ -35,5 +36,5 @@ def submit(folder: Path | None, out: Path) -> int:
     answers, missing = pack(find_folder(folder), out)
     for sentence in missing:
         click.echo(sentence)
-    click.echo(f"{len(answers)} answers in {out}")
+    click.echo(f"{counted(len(answers), 'answer')} in {out}")
     return 0

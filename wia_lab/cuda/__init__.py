@@ -17,7 +17,10 @@ from wia_lab.cuda.choice import describe_backend
 from wia_lab.cuda.errors import BackendError, CudaAPIError
 from wia_lab.cuda.kernel import DeviceFunction, Kernel, jit
 from wia_lab.cuda.policy import hazards
+from wia_lab.settings import check_settings as _check_settings
 from wia_lab.simt import stubs as _stubs
+
+_check_settings()  # a learner's first cell says it, not a launch that needs the value
 
 IN_KERNELS = _stubs.CUDA.names()
 """The names for use inside kernels."""

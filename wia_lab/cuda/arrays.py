@@ -17,6 +17,7 @@ import numpy as np
 from wia_lab.cuda import places, policy, streams
 from wia_lab.cuda.devices import copy_seconds, current_context
 from wia_lab.simt.memory import POISON
+from wia_lab.wording import counted
 
 
 class Allocation:
@@ -170,7 +171,8 @@ class DeviceNDArray:
             return self
         if self.ndim != 2:
             raise NotImplementedError(
-                f"only a 2-D device array can be transposed, this one has {self.ndim} dimensions"
+                "only a 2-D device array can be transposed, this one has "
+                f"{counted(self.ndim, 'dimension')}"
             )
         if axes is not None and set(axes) != {0, 1}:
             raise ValueError(f"axes {axes!r} are not an order of (0, 1)")

@@ -16,10 +16,10 @@ import sys
 from typing import Any, Literal, NamedTuple
 
 from wia_lab.cuda.errors import BackendError
+from wia_lab.settings import BACKEND, setting
 
 Name = Literal["hardware", "simulator"]
-BACKENDS: tuple[Name, ...] = ("hardware", "simulator")
-VARIABLE = "WIA_LAB_BACKEND"
+NO_DRIVER = "no NVIDIA driver was found"
 INSTALL = 'install the extra that fits your driver: pip install "wia-lab[cuda13]" or [cuda12]'
 
 
@@ -41,33 +41,40 @@ def describe_backend() -> Choice:
 
     Raises
     ------
+    SettingError
+        When `WIA_LAB_BACKEND` names no back end.
     BackendError
-        When `WIA_LAB_BACKEND` names no back end, or asks for hardware that is not there.
+        When it asks for hardware that is not there.
     """
-    return _choose(os.environ.get(VARIABLE), os.environ.get("NUMBA_ENABLE_CUDASIM"))
+    return _choose(setting(BACKEND), os.environ.get("NUMBA_ENABLE_CUDASIM"))
 
 
 @functools.cache
 def _choose(asked: str | None, cudasim: str | None) -> Choice:
-    if asked is not None and asked not in BACKENDS:
-        raise BackendError(f"{VARIABLE} is {asked!r}: set it to one of {', '.join(BACKENDS)}")
     if asked == "simulator":
-        return Choice("simulator", f"{VARIABLE} asks for it", "")
-    problem, advice = _obstacle(cudasim)
+        return Choice("simulator", f"{BACKEND} asks for it", "")
+    problem, way = _obstacle(cudasim)
     if asked == "hardware" and problem:
-        raise BackendError(f"{VARIABLE} asks for hardware, but {problem}: {advice}")
+        raise BackendError(
+            f"{BACKEND} asks for hardware, but {problem}: unset {BACKEND} to use the simulator, "
+            f"or {way}"
+        )
     if problem:
-        return Choice("simulator", problem, advice)
+        needless = "nothing to install: the simulator needs no GPU"
+        return Choice("simulator", problem, needless if problem == NO_DRIVER else way)
     reason = f"numba-cuda sees {numba_cuda().get_current_device().name}"
-    return Choice("hardware", reason, f"set {VARIABLE}=simulator to use the simulator instead")
+    return Choice("hardware", reason, f"set {BACKEND}=simulator to use the simulator instead")
 
 
 def _obstacle(cudasim: str | None) -> tuple[str, str]:
-    """Why hardware cannot be used, and what to do; two empty strings when it can."""
+    """Why hardware cannot be used, and what mends that; two empty strings when it can."""
     if cudasim not in (None, "", "0"):
-        return "NUMBA_ENABLE_CUDASIM replaces the GPU by Numba's own simulator", "unset it"
+        return (
+            "NUMBA_ENABLE_CUDASIM replaces the GPU by Numba's own simulator",
+            "unset NUMBA_ENABLE_CUDASIM",
+        )
     if not _driver_present():
-        return "no NVIDIA driver was found", "nothing to install: the simulator needs no GPU"
+        return NO_DRIVER, "install NVIDIA's driver on a machine with its GPU"
     if not numba_cuda_installed():
         return "an NVIDIA driver is present, but numba-cuda is not installed", INSTALL
     try:

@@ -6,7 +6,6 @@ and figures are those of `wia_lab.machines`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, NamedTuple
@@ -14,8 +13,8 @@ from typing import Literal, NamedTuple
 from wia_lab import machines
 from wia_lab.cuda import streams
 from wia_lab.cuda.errors import CudaAPIError
+from wia_lab.settings import DEVICE, setting
 
-VARIABLE = "WIA_LAB_DEVICE"
 DEFAULT = "H200"
 ALIGNMENT = 256  # bytes: what cudaMalloc aligns to
 FIRST_ADDRESS = 0xD000_0000_0000_0000  # no canonical address: a use on real hardware faults
@@ -168,7 +167,7 @@ _devices: dict[str, Device] = {}
 
 def get_current_device() -> Device:
     """The device that launches are simulated for."""
-    name = os.environ.get(VARIABLE, DEFAULT)
+    name = setting(DEVICE) or DEFAULT
     if name not in _devices:
         _devices[name] = Device(0, name)
     return _devices[name]

@@ -30,6 +30,7 @@ from numba import cloudpickle
 
 from wia_lab.cuda import choice
 from wia_lab.cuda.errors import BackendError, JudgeError
+from wia_lab.settings import BACKEND
 
 TIMEOUT = 30.0  # seconds, the start of Python and the compilation included
 GRACE = 5.0  # seconds that a killed process gets to end
@@ -144,7 +145,7 @@ def _ended(command: list[str], timeout: float) -> subprocess.CompletedProcess[st
     """The child once it has ended, or a sentence if it had to be killed."""
     environment = {
         **os.environ,
-        choice.VARIABLE: "hardware",
+        BACKEND: "hardware",
         "PYTHONPATH": os.pathsep.join(each or str(Path.cwd()) for each in sys.path),
     }
     child = subprocess.Popen(

@@ -21,6 +21,7 @@ from wia_lab.cuda.choice import backend
 from wia_lab.cuda.devices import get_current_device
 from wia_lab.cuda.errors import CudaAPIError
 from wia_lab.cuda.launchconfig import HOW, LaunchConfiguration
+from wia_lab.wording import counted
 
 DEFAULT_FORALL_BLOCK = 256  # threads: what `forall` uses on the simulator when none is asked
 
@@ -87,8 +88,8 @@ class Compiled:
         expected = len(inspect.signature(self.py_func).parameters)
         if len(signature.arguments) != expected:
             raise TypeError(
-                f"{self.name} takes {expected} arguments, but the signature {signature} "
-                f"has {len(signature.arguments)}: write one type an argument"
+                f"{self.name} takes {counted(expected, 'argument')}, but the signature "
+                f"{signature} has {len(signature.arguments)}: write one type an argument"
             )
 
 
@@ -162,8 +163,8 @@ class Kernel(Compiled):
         rest = [name for name in parameters if name not in names]
         if len(args) < len(names) or (len(args) > len(names) and not rest):
             raise TypeError(
-                f"{self.name} takes {len(names)} arguments ({', '.join(names)}) and got "
-                f"{len(args)}: pass one for each"
+                f"{self.name} takes {counted(len(names), 'argument')} ({', '.join(names)}) "
+                f"and got {len(args)}: pass one for each"
             )
         return names + [f"{rest[0]}[{i}]" for i in range(len(args) - len(names))]
 

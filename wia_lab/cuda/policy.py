@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.errors import HazardError, HazardWarning, WiaLabError
+from wia_lab.settings import HAZARDS, VALUES, setting
 from wia_lab.timeline import Site
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from wia_lab.simt.hazards.found import Hazard
     from wia_lab.timeline import StreamHazard
 
-MODES = ("raise", "warn", "off")
-VARIABLE = "WIA_LAB_HAZARDS"
+MODES = VALUES[HAZARDS]
 _PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
 _chosen: ContextVar[str | None] = ContextVar("hazards", default=None)
 
@@ -41,7 +42,9 @@ _chosen: ContextVar[str | None] = ContextVar("hazards", default=None)
 @contextmanager
 def hazards(mode: str) -> Iterator[None]:
     """Report the hazards of launches inside the ``with`` by `mode`: raise, warn or off."""
-    token = _chosen.set(_checked(mode, "hazards()"))
+    if mode not in MODES:
+        raise WiaLabError(f"hazards() is given {mode!r}: give it one of {', '.join(MODES)}")
+    token = _chosen.set(mode)
     try:
         yield
     finally:
@@ -50,7 +53,7 @@ def hazards(mode: str) -> Iterator[None]:
 
 def current_mode() -> str:
     """The mode that a launch made now would follow."""
-    return _chosen.get() or _checked(os.environ.get(VARIABLE, "raise"), VARIABLE)
+    return _chosen.get() or setting(HAZARDS) or "raise"
 
 
 def apply(report: Any) -> None:
@@ -115,10 +118,4 @@ def _summary(errors: list[Any]) -> str:
     more = len(errors) - 1
     if not more:
         return str(errors[0].message)
-    return f"{errors[0].message} (and {more} more error{'s' if more > 1 else ''})"
-
-
-def _checked(mode: str, where: str) -> str:
-    if mode not in MODES:
-        raise WiaLabError(f"{where} is {mode!r}: set it to one of {', '.join(MODES)}")
-    return mode
+    return f"{errors[0].message} (and {counted(more, 'more error')})"

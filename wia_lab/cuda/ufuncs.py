@@ -18,6 +18,7 @@ import numpy as np
 from wia_lab.cuda import signatures, streams
 from wia_lab.cuda.arrays import DeviceNDArray, poisoned
 from wia_lab.cuda.kernel import Kernel, jit
+from wia_lab.wording import counted
 
 Core = tuple[str, ...]
 
@@ -110,7 +111,8 @@ class GeneralizedVectorized:
             split = array.ndim - len(core)
             if split < 0:
                 raise ValueError(
-                    f"{self.__name__}: an argument has {array.ndim} dimensions, its layout "  # type: ignore[attr-defined]
+                    f"{self.__name__}: an argument has "  # type: ignore[attr-defined]
+                    f"{counted(array.ndim, 'dimension')}, its layout "
                     f"({','.join(core)}) needs {len(core)}"
                 )
             for name, size in zip(core, array.shape[split:], strict=True):

@@ -17,6 +17,7 @@ from wia_lab.memory.adaptors import Adaptor
 from wia_lab.memory.base import require
 from wia_lab.memory.block import Block, Explanation, Stream
 from wia_lab.memory.sizes import align_up
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.memory.heap import Heap
@@ -54,7 +55,7 @@ class CompactionReport:
 
     def __str__(self) -> str:
         return (
-            f"{self.moved_blocks:,} blocks ({self.moved_bytes:,} B) moved, "
+            f"{counted(self.moved_blocks, 'block')} ({self.moved_bytes:,} B) moved, "
             f"{self.overlapping_moves:,} onto themselves, {self.pinned_blocks:,} pinned; the "
             f"largest hole went from {self.largest_free_before:,} B to "
             f"{self.largest_free_after:,} B of {self.free_bytes:,} B free"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from wia_lab.errors import TraceError
 from wia_lab.memory.adaptors import Adaptor
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.memory.base import Allocator
@@ -113,7 +114,7 @@ def _parse(name: str, text: str) -> list[TraceEvent]:
 def _event(cells: list[str]) -> TraceEvent:
     """Return the event of one line; ValueError says what is wrong with it."""
     if len(cells) != len(COLUMNS):
-        raise ValueError(f"{len(cells)} cells, not op,id,bytes")
+        raise ValueError(f"{counted(len(cells), 'cell')}, not op,id,bytes")
     op, number, size = cells
     if op not in {"a", "f"}:
         raise ValueError(f"op is {op!r}, not 'a' or 'f'")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.simt.spelling import nearest, visible
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Puzzle
@@ -88,8 +89,9 @@ def _refuse_signature(puzzle: Puzzle, function: FunctionType) -> None:
     if len(names) != len(puzzle.signature):
         raise RefusedError(
             "arity",
-            f"{function.__name__}({', '.join(names)}) has {len(names)} parameters, but the check "
-            f"calls {puzzle.usage}: write def {puzzle.usage}:",
+            f"{function.__name__}({', '.join(names)}) has "
+            f"{counted(len(names), 'parameter')}, but the check calls "
+            f"{puzzle.usage}: write def {puzzle.usage}:",
             line,
         )
     if set(names) == set(puzzle.signature) and names != puzzle.signature:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.errors import CheckFailed, WiaLabError
 from wia_lab.puzzles.curriculum import find
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostPuzzle
@@ -44,7 +45,7 @@ def check(puzzle: str, answer: object) -> None:
 def passing_text(puzzle: Puzzle | HostPuzzle, verdict: Verdict) -> str:
     """The line of a passed check, and a line for each note."""
     gates = [entry.text for entry in verdict.entries[1:]]
-    first = f"{puzzle.id}: passed on {len(verdict.runs)} inputs."
+    first = f"{puzzle.id}: passed on {counted(len(verdict.runs), 'input')}."
     return "\n".join(
         [" ".join([first, *(f"{text}." for text in gates)])]
         + [f"Note: {note}" for note in verdict.notes]

@@ -14,6 +14,7 @@ from wia_lab.puzzles.formulas.conv_block import REACH, SIDE, SUSPECTS, reference
 from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,7 @@ def cases(rng: np.random.Generator) -> list[Case]:
 def _case(filters: int, height: int, width: int, rng: np.random.Generator) -> Case:
     below, across = height // 2, width // 2
     return Case(
-        name=f"image {height}×{width}, {filters} filter{'s' if filters > 1 else ''}",
+        name=f"image {height}×{width}, {counted(filters, 'filter')}",
         arguments={
             "out": poisoned((filters, below, across)),
             "image": distinct((height, width), rng),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.device_query_playing import GIB, MIB, NONE_FITS
 from wia_lab.puzzles.puzzle import Diagnosis
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostRun, Reply
@@ -111,7 +112,7 @@ def _worse(seen: Any, got: int, want: int) -> tuple[str, str]:
 
 def _open(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     _, number, gib, streams, timeout = step
-    what = f"open(device {number}, {gib} GiB, {streams} streams, {timeout} s)"
+    what = f"open(device {number}, {gib} GiB, {counted(streams, 'stream')}, {timeout} s)"
     expected = _must_raise(facts["seen"], gib * GIB)
     if expected:
         if reply.error == expected:

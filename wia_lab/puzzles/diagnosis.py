@@ -16,6 +16,7 @@ from wia_lab.puzzles.likeness import likeness
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.puzzles.remarks import first_error
 from wia_lab.puzzles.whereabouts import thread_name, whereabouts
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def _cell(puzzle: Puzzle, runs: Sequence[Run], run: Run, name: str, cells: np.nd
     place = f"{name}[{', '.join(map(str, np.unravel_index(first, got.shape)))}]"
     lie = whereabouts(cells, got.shape, run.case.block)
     verb = "is" if cells.size == 1 else "are"
-    share = f"{cells.size:,} of {got.size:,} cells of {name} {verb} wrong" + (
+    share = f"{cells.size:,} of {counted(got.size, 'cell')} of {name} {verb} wrong" + (
         f", all {lie}" if lie and cells.size > 1 else ""
     )
     want = puzzle.reference(**run.case.inputs)[name].reshape(-1)[first]

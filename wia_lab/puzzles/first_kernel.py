@@ -12,6 +12,7 @@ from wia_lab.puzzles.formulas.first_kernel import SUSPECTS, THREADS, reference, 
 from wia_lab.puzzles.gates import most
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,7 @@ def cases(rng: np.random.Generator) -> list[Case]:
 
 def _case(size: int, rng: np.random.Generator) -> Case:
     return Case(
-        name=f"{size:,} element{'s' if size > 1 else ''}",
+        name=counted(size, "element"),
         arguments={
             "out": poisoned(size),
             "a": distinct(size, rng),

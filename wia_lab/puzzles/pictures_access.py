@@ -11,6 +11,7 @@ from wia_lab.puzzles.execute import DEVICE
 from wia_lab.puzzles.pictures import Extent, Picture
 from wia_lab.puzzles.recorders import StepLimit, WriterRecorder
 from wia_lab.simt import launch
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,9 +55,9 @@ class WriteMap(Picture):
     def __str__(self) -> str:
         lines = [f"block {block}: {self._told(block)}" for block in self._shown]
         if more := self.blocks - len(self._shown):
-            lines.append(f"and {more:,} more blocks")
+            lines.append(f"and {counted(more, 'more block')}")
         nobody = int((self.writers < 0).sum())
-        lines.append(f"{nobody:,} of {self.writers.size:,} elements written by nobody")
+        lines.append(f"{nobody:,} of {counted(self.writers.size, 'element')} written by nobody")
         return "\n".join(lines)
 
     @property
@@ -73,7 +74,7 @@ class WriteMap(Picture):
             parts.append(f"{len(runs) - MOST_RUNS:,} more such")
         busy = len({thread + k for thread, _, length in runs for k in range(length)})
         if idle := self.threads - busy:
-            parts.append(f"{idle:,} thread{'s' if idle > 1 else ''} left nothing")
+            parts.append(f"{counted(idle, 'thread')} left nothing")
         return ", ".join(parts)
 
     def _elements(self, first: int, length: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from wia_lab.puzzles.fills import NOBODY
 from wia_lab.puzzles.puzzle import Remark
 from wia_lab.puzzles.whereabouts import places
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,11 +50,12 @@ def _not_by_all(scene: Scene, fill: Fill, row: int, index: tuple[int, ...]) -> R
             continue
         if taking[index[-1] % scene.threads]:
             continue
+        take = "takes" if taking.sum() == 1 else "take"
         return Remark(
             "copy-not-by-all",
-            f"only {int(taking.sum())} of the block's {scene.threads} threads take part in the "
-            f"copy on line {line}. All threads of a block share out its elements, so all must come "
-            "to that line: it stands outside of every `if` and early return.",
+            f"only {taking.sum()} of the block's {scene.threads} threads {take} part in the copy "
+            f"on line {line}. All threads of a block share out its elements, so all must "
+            "come to that line: it stands outside of every `if` and early return.",
         )
     return None
 
@@ -74,8 +76,8 @@ def _left_out_here(scene: Scene, fill: Fill, row: int, cell: int, name: str) -> 
             return Remark(
                 "left-out-by-a-condition",
                 f"line {line} fills {name} in {scene.block_name(other[0][1] + there)}. Here it "
-                f"stores {int(fill.stores[line][row]):,} times instead of {most:,}: {condition} it "
-                "from the rest.",
+                f"stores {counted(int(fill.stores[line][row]), 'time')} instead of {most:,}: "
+                f"{condition} it from the rest.",
             )
     return None
 
@@ -103,14 +105,15 @@ def _never_filled(scene: Scene, fill: Fill, row: int) -> Remark:
     if 4 * clashes >= stores:
         return Remark(
             "filled-twice",
-            f"{start}. {'It stores' if one else 'They store'} {stores:,} times, so threads fill "
-            "the same elements: look at how far apart the elements of neighbouring threads lie, "
-            "and those of one thread.",
+            f"{start}. {'It stores' if one else 'They store'} "
+            f"{counted(stores, 'time')}, so threads "
+            "fill the same elements: look at how far apart the elements of neighbouring threads "
+            "lie, and those of one thread.",
         )
     if (count := int(needed.sum())) > scene.threads:
         more = (
-            f": {count:,} are needed and the block has {scene.threads} threads, so a thread fills "
-            "more than one."
+            f": {count:,} are needed and the block has {counted(scene.threads, 'thread')}, so a "
+            "thread fills more than one."
         )
     else:
         more = ", though they are read."

@@ -6,6 +6,7 @@ import numpy as np
 
 from wia_lab.puzzles.inputs import cover, distinct, poisoned
 from wia_lab.puzzles.puzzle import Case, Puzzle, Suspect
+from wia_lab.wording import counted
 
 BLOCK = (128,)
 
@@ -17,7 +18,7 @@ def cases(rng: np.random.Generator) -> list[Case]:
 
 def _case(size: int, rng: np.random.Generator) -> Case:
     return Case(
-        name=f"{size} element{'s' if size > 1 else ''}",
+        name=counted(size, "element"),
         arguments={"out": poisoned(size), "a": distinct(size, rng)},
         outputs=("out",),
         grid=cover((size,), BLOCK),

@@ -23,6 +23,7 @@ from wia_lab.simt.machine import Machine
 from wia_lab.simt.report import Report, build_report
 from wia_lab.simt.scheduler import Scheduler
 from wia_lab.simt.stepping import Replay, Tracer
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.program import Program
@@ -338,8 +339,8 @@ def _check_count(py_func: Callable[..., Any], args: Sequence[Any]) -> None:
         return
     if len(parameters) != len(args):
         raise LaunchError(
-            f"{py_func.__name__} takes {len(parameters)} arguments ({', '.join(parameters)}) and "
-            f"got {len(args)}: pass one for each"
+            f"{py_func.__name__} takes {counted(len(parameters), 'argument')} "
+            f"({', '.join(parameters)}) and got {len(args)}: pass one for each"
         )
 
 

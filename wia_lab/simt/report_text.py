@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wia_lab.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -87,9 +89,9 @@ def line_facts(counters: Counts) -> str:
         + counters.shared_atomic_bank_conflicts
     )
     words = [
-        f"{sectors:,} sectors" if sectors else "",
-        f"{wavefronts:,} wavefronts" if wavefronts else "",
-        f"{conflicts:,} conflicts" if conflicts else "",
+        counted(sectors, "sector") if sectors else "",
+        counted(wavefronts, "wavefront") if wavefronts else "",
+        counted(conflicts, "conflict") if conflicts else "",
         f"{counters.active_lanes:.1f} lanes" if 0 < counters.active_lanes < 32 else "",
     ]
     return ", ".join(word for word in words if word)
@@ -156,7 +158,7 @@ def _sectors(counters: Counts, kind: str) -> str:
     sectors = getattr(counters, f"{kind}_sectors")
     ideal = getattr(counters, f"{kind}_ideal_sectors")
     return (
-        f"{requests:,} requests, {sectors:,} sectors "
+        f"{counted(requests, 'request')}, {counted(sectors, 'sector')} "
         f"({sectors / requests:.2f} a request; their bytes need {ideal / requests:.2f})"
     )
 
@@ -167,24 +169,31 @@ def _banks(counters: Counts, kind: str) -> str:
         return ""
     wavefronts = getattr(counters, f"{kind}_wavefronts")
     conflicts = getattr(counters, f"{kind}_bank_conflicts")
-    return f"{requests:,} requests, {wavefronts:,} wavefronts, {conflicts:,} bank conflicts"
+    return ", ".join(
+        (
+            counted(requests, "request"),
+            counted(wavefronts, "wavefront"),
+            counted(conflicts, "bank conflict"),
+        )
+    )
 
 
 def _copies(counters: Counts) -> str:
     if not counters.async_copies:
         return ""
-    return f"{counters.async_copies:,} copies, {counters.async_copy_sectors:,} sectors"
+    copies = counted(counters.async_copies, "copy", "copies")
+    return f"{copies}, {counted(counters.async_copy_sectors, 'sector')}"
 
 
 def _control(counters: Counts) -> str:
-    counted = [
-        ("barriers", counters.barriers),
-        ("divergent branches", counters.divergent_branches),
-        ("warp operations", counters.warp_syncs),
-        ("fences", counters.fences),
-        ("atomics", counters.atomics),
+    events = [
+        (counters.barriers, "barrier"),
+        (counters.divergent_branches, "divergent branch", "divergent branches"),
+        (counters.warp_syncs, "warp operation"),
+        (counters.fences, "fence"),
+        (counters.atomics, "atomic"),
     ]
-    words = [f"{count:,} {name}" for name, count in counted if count]
+    words = [counted(count, *names) for count, *names in events if count]
     if counters.warp_instructions:
         words.append(f"{counters.active_lanes:.1f} active lanes")
     return ", ".join(words)
@@ -192,5 +201,5 @@ def _control(counters: Counts) -> str:
 
 def _arithmetic(counters: Counts) -> str:
     kinds = ("float64", "float32", "float16", "integer", "special", "conversion")
-    counted = [(kind, getattr(counters, f"{kind}_operations")) for kind in kinds]
-    return ", ".join(f"{count:,} {kind}" for kind, count in counted if count)
+    operations = [(kind, getattr(counters, f"{kind}_operations")) for kind in kinds]
+    return ", ".join(f"{count:,} {kind}" for kind, count in operations if count)

@@ -9,6 +9,7 @@ from typing import NoReturn
 from wia_lab import machines
 from wia_lab.errors import WiaLabError
 from wia_lab.timeline.work import Engine
+from wia_lab.wording import counted
 
 MAX_DEVICES = 16
 CROSS_SOCKET = 0.75
@@ -151,8 +152,8 @@ def virtual_machine(specification: str) -> VirtualMachine:
         )
     if not 1 <= nodes <= count:
         raise WiaLabError(
-            f"virtual_machine({specification!r}): {count} devices over {nodes} sockets; give each "
-            "socket at least one"
+            f"virtual_machine({specification!r}): {counted(count, 'device')} over "
+            f"{counted(nodes, 'socket')}; give each socket at least one"
         )
     link = match["link"] or ("nvlink" if any(sheet.nvlink for sheet in sheets) else "pcie")
     if link == "nvlink" and not any(sheet.nvlink for sheet in sheets):

@@ -13,6 +13,7 @@ from wia_lab.viz.access import WARP, Wanted, WarpAccess, find
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.sectors import lane_ranges
 from wia_lab.viz.svg import Canvas, shortened
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.report import Report
@@ -47,10 +48,10 @@ class BankMap(Picture):
 
     def headline(self) -> str:
         """The figures in one line."""
-        passes = f"{self.wavefronts} wavefront{'s' if self.wavefronts != 1 else ''}"
-        conflicts = f"{self.conflicts} bank conflict{'s' if self.conflicts != 1 else ''}"
-        words = f"{self.broadcasts} word{'s' if self.broadcasts != 1 else ''} shared by lanes"
-        return f"{len(self.access.lanes)} lanes, {passes}, {conflicts}, {words}"
+        passes = counted(self.wavefronts, "wavefront")
+        conflicts = counted(self.conflicts, "bank conflict")
+        words = f"{counted(self.broadcasts, 'word')} shared by lanes"
+        return f"{counted(len(self.access.lanes), 'lane')}, {passes}, {conflicts}, {words}"
 
     def __str__(self) -> str:
         lines = [f"{self.access.what}. {self.headline()}."]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas, shortened
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.timeline import Operation, Timeline
@@ -57,9 +58,9 @@ class EngineRows(Picture):
 
     def headline(self) -> str:
         """The figures in one line."""
-        hazards = f"{len(self.hazards)} hazard{'s' if len(self.hazards) != 1 else ''}"
+        hazards = counted(len(self.hazards), "hazard")
         count = len({bar.stream for bar in self.bars})
-        streams = f"{count} stream{'s' if count != 1 else ''}"
+        streams = counted(count, "stream")
         return f"{self.total / 1e3:,.1f} µs in all, {streams}, {hazards}"
 
     def __str__(self) -> str:
@@ -76,7 +77,8 @@ class EngineRows(Picture):
         names = {bar.number: bar.name for bar in self.bars}
         rows += [f"{names[second]} waits for {names[first]}" for first, second in self.waits]
         rows += [f"hazard: {message}" for message in self.hazards]
-        return "\n".join([*rows, f"{self.left_out:,} more operations"] if self.left_out else rows)
+        rest = [counted(self.left_out, "more operation")] if self.left_out else []
+        return "\n".join([*rows, *rest])
 
     def drawing(self) -> str:
         """An engine a row, time to the right."""
@@ -121,7 +123,7 @@ class EngineRows(Picture):
             x = LEFT + (RIGHT - LEFT) * part / 5
             anchor = "end" if part == 5 else "middle"
             canvas.text(x, y + 14, f"{self.total * part / 5e3:,.0f} µs", size=14, anchor=anchor)
-        rest = f"; {self.left_out:,} more operations are not drawn" if self.left_out else ""
+        rest = f"; not drawn: {counted(self.left_out, 'more operation')}" if self.left_out else ""
         words = f"fills tell streams apart; arrows: waits; thick frame and !: a hazard{rest}"
         canvas.text(20, y + 38, words, size=14)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas, shortened
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.inflight import InFlight
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 MOST_LINES, MOST_COPIES = 40, 8
 KINDS = (
-    ("loads", "loads"),
-    ("shared loads", "shared_loads"),
-    ("stores", "stores"),
-    ("shared stores", "shared_stores"),
-    ("arithmetic", "arithmetic"),
+    ("load", "loads", "loads"),
+    ("shared load", "shared loads", "shared_loads"),
+    ("store", "stores", "stores"),
+    ("shared store", "shared stores", "shared_stores"),
+    ("arithmetic", "arithmetic", "arithmetic"),
 )
 
 
@@ -41,22 +42,23 @@ class Flight(Picture):
         """One copy's figures."""
         waited = f"waited for on line {copy.waited}" if copy.waited else "never waited for"
         meanwhile = ", ".join(
-            f"{sum(getattr(copy, name).values()):,} {what}"
-            for what, name in KINDS
+            counted(sum(getattr(copy, name).values()), *what)
+            for *what, name in KINDS
             if getattr(copy, name)
         )
         return (
-            f"issued on line {copy.issued}, {waited}: {copy.copies:,} copies, {copy.nbytes:,} bytes"
-            f"; meanwhile {meanwhile or 'nothing'}"
+            f"issued on line {copy.issued}, {waited}: "
+            f"{counted(copy.copies, 'copy', 'copies')}, {counted(copy.nbytes, 'byte')}; "
+            f"meanwhile {meanwhile or 'nothing'}"
         )
 
     def __str__(self) -> str:
         rows = ["asynchronous copies in flight"]
         for number, copy in enumerate(self.copies, 1):
             rows.append(f"{number}: {self.told(copy)}")
-            for what, name in KINDS:
+            for *what, name in KINDS:
                 rows += [
-                    f"   line {line}: {count:,} {what} in flight"
+                    f"   line {line}: {counted(count, *what)} in flight"
                     for line, count in getattr(copy, name).items()
                 ]
         return "\n".join(rows)
@@ -81,9 +83,9 @@ class Flight(Picture):
             canvas.text(x + 20, start + 12, f"copy {index + 1} issued", size=14)
             if copy.waited in place:
                 canvas.text(x + 20, place[copy.waited or 0] + 18, "waited for", size=14)
-            for line in sorted({n for _, name in KINDS for n in getattr(copy, name)}):
+            for line in sorted({n for *_, name in KINDS for n in getattr(copy, name)}):
                 if line in place and line not in {copy.issued, copy.waited}:
-                    count = sum(getattr(copy, name).get(line, 0) for _, name in KINDS)
+                    count = sum(getattr(copy, name).get(line, 0) for *_, name in KINDS)
                     canvas.text(x + 20, place[line] + 18, f"{count:,} meanwhile", size=14)
         for index, copy in enumerate(shown):
             words = shortened(f"{index + 1}: {self.told(copy)}", 125)
@@ -97,7 +99,7 @@ def in_flight(report: Report) -> Flight | Sentence:
     if not copies:
         return Sentence(f"{report.launch.kernel} issues no asynchronous copy.")
     numbers = {n for copy in copies for n in (copy.issued, copy.committed, copy.waited) if n}
-    numbers |= {n for copy in copies for _, name in KINDS for n in getattr(copy, name)}
+    numbers |= {n for copy in copies for *_, name in KINDS for n in getattr(copy, name)}
     wanted = list(range(min(numbers), max(numbers) + 1))
     if len(wanted) > MOST_LINES:
         wanted = sorted(numbers)[:MOST_LINES]

@@ -14,6 +14,7 @@ from wia_lab.errors import OutOfMemoryError
 from wia_lab.memory import format_size
 from wia_lab.viz.picture import Picture
 from wia_lab.viz.svg import Canvas
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.memory import Allocator, Trace
@@ -132,9 +133,10 @@ class HeapMap(Picture):
         total = format_size(int(self.history.size[live].sum()))
         free = sum(size for _, size in holes)
         largest = max((size for _, size in holes), default=0)
+        blocks, gaps = counted(live.size, "live block"), counted(len(holes), "hole")
         return (
-            f"after event {self.event:,} of {self.history.events:,}: {live.size:,} live blocks, "
-            f"{total}; {len(holes):,} holes, {format_size(free)}, largest {format_size(largest)}"
+            f"after event {self.event:,} of {self.history.events:,}: {blocks}, "
+            f"{total}; {gaps}, {format_size(free)}, largest {format_size(largest)}"
         )
 
     def books(self) -> str:
@@ -157,7 +159,7 @@ class HeapMap(Picture):
         if self.history.failed:
             rows.append(self.history.failed)
         if self.history.left_out:
-            rows.append(f"{self.history.left_out:,} more events were not replayed")
+            rows.append(f"not replayed: {counted(self.history.left_out, 'more event')}")
         return "\n".join(rows)
 
     def drawing(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wia_lab.errors import WiaLabError
 from wia_lab.viz.picture import Picture
 from wia_lab.viz.svg import Canvas
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.timeline import VirtualMachine
@@ -56,7 +57,7 @@ class Topology(Picture):
         return f"{where}: direct {direct * 1e3:,.2f} ms, {through}, {times}"
 
     def __str__(self) -> str:
-        rows = [f"{self.machine}: {len(self.devices)} devices"]
+        rows = [f"{self.machine}: {counted(len(self.devices), 'device')}"]
         for number, (name, socket) in enumerate(self.devices):
             link, rate = self.hosts[number]
             rows.append(

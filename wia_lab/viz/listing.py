@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas, shortened
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ class Listing(Picture):
         return "\n".join(rows)
 
     def _rest(self) -> str:
-        return f"{self.left_out:,} more lines did less, or nothing."
+        return f"{counted(self.left_out, 'more line')} did less, or nothing."
 
     def drawing(self) -> str:
         """A table; behind each count a bar of its share of the column's largest."""
@@ -170,7 +171,7 @@ class Divergence(Picture):
         split, count = sum(not all(row.active) for row in self.rows), len(self.rows)
         return (
             f"warp {self.warp} of block {self.block}: "
-            f"{count} line{'s' if count != 1 else ''} in order, "
+            f"{counted(count, 'line')} in order, "
             f"{split} of them by a part of its lanes"
         )
 
@@ -180,7 +181,9 @@ class Divergence(Picture):
             lanes = "".join("#" if on else "." for on in row.active)
             times = f"  ×{row.times}" if row.times > 1 else ""
             count = sum(row.active)
-            rows.append(f"line {row.line:>3}  {lanes}  {count:>2} lanes  {row.text}{times}")
+            rows.append(
+                f"line {row.line:>3}  {lanes}  {counted(count, 'lane'):>8}  {row.text}{times}"
+            )
         return "\n".join([*rows, "and so on"] if self.more else rows)
 
     def drawing(self) -> str:

@@ -11,6 +11,7 @@ from wia_lab.viz.access import hear
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas
 from wia_lab.viz.tiles import BlockTouches
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.events import Access, AsyncCopy, Site
@@ -90,9 +91,12 @@ class PhaseMap(Picture):
             for name, each in counts.items():
                 cells = int((each > 0).sum())
                 if cells:
-                    rows.append(f"{verb} {cells:,} elements of {name}, {int(each.sum()):,} times")
+                    often = counted(int(each.sum()), "time")
+                    rows.append(f"{verb} {counted(cells, 'element')} of {name}, {often}")
         for name, (stores, loads) in self.phase.shared.items():
-            rows.append(f"{name} in shared memory: {stores:,} elements put in, {loads:,} read")
+            rows.append(
+                f"{name} in shared memory: {counted(stores, 'element')} put in, {loads:,} read"
+            )
         return rows or ["touches no memory"]
 
     def __str__(self) -> str:

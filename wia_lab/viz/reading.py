@@ -15,6 +15,7 @@ import numpy as np
 
 from wia_lab.simt import launch
 from wia_lab.simt.events import Access, AsyncCopy, Chunk, Lanes, Listener, Site
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,10 +70,12 @@ def _times(counts: np.ndarray) -> str:
     """`1,024 of 3,072 elements, 16 times each`."""
     read = counts[counts > 0]
     if not read.size:
-        return f"none of {counts.size:,} elements"
+        return f"none of {counted(counts.size, 'element')}"
     low, high = int(read.min()), int(read.max())
     often = f"{low:,} to {high:,} times" if low < high else f"{high:,} times each"
-    return f"{read.size:,} of {counts.size:,} elements, {often if high > 1 else 'once each'}"
+    return (
+        f"{read.size:,} of {counted(counts.size, 'element')}, {often if high > 1 else 'once each'}"
+    )
 
 
 class _Follower(Listener):
@@ -162,13 +165,16 @@ class Step:
     in_flight: int  # elements on their way after it
 
     def __str__(self) -> str:
+        number, elements = self.elements, counted(self.elements, "element")
+        one = number == 1
+        be = "is" if one else "are"
         done = {
-            "copy": f"{self.elements:,} elements of {self.array} are asked for",
-            "load": f"{self.elements:,} elements of {self.array} are loaded",
-            "wait": f"{self.elements:,} elements have landed",
-            "barrier": f"{self.elements:,} threads meet",
-            "compute": f"{self.elements:,} reads of shared memory",
-            "store": f"{self.elements:,} elements of {self.array} are stored",
+            "copy": f"{elements} of {self.array} {be} asked for",
+            "load": f"{elements} of {self.array} {be} loaded",
+            "wait": f"{elements} {'has' if one else 'have'} landed",
+            "barrier": f"{counted(number, 'thread')} {'comes' if one else 'meet'}",
+            "compute": f"{counted(number, 'read')} of shared memory",
+            "store": f"{elements} of {self.array} {be} stored",
         }[self.what]
         return f"line {self.line:>2}  {self.what:<8}{done:<40}in flight: {self.in_flight:,}"
 

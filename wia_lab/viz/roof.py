@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab import machines
 from wia_lab.viz.picture import Plot, Sentence
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,8 @@ class Variant:
     def told(self) -> str:
         """Its figures."""
         return (
-            f"{self.name}: {self.operations:,} float operations, {self.nbytes:,} bytes asked for, "
+            f"{self.name}: {counted(self.operations, 'float operation')}, "
+            f"{counted(self.nbytes, 'byte')} asked for, "
             f"{self.intensity:.2f} FLOP a byte, {self.rate / 1e9:,.1f} GFLOP/s by the cost model, "
             f"bound by {self.bound_by}"
         )

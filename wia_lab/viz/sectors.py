@@ -11,6 +11,7 @@ from wia_lab.simt.counters import pieces
 from wia_lab.viz.access import WARP, Wanted, WarpAccess, find
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.report import Report
@@ -63,9 +64,9 @@ class SectorMap(Picture):
         count, lanes = self.asked, len(self.access.lanes)
         times = f" in {self.requests} requests" if self.requests > 1 else ""
         return (
-            f"{lanes} lane{'s' if lanes != 1 else ''}, "
-            f"{count} sector{'s' if count != 1 else ''}{times}: "
-            f"{self.moved:,} bytes moved, {self.used:,} used, {self.wasted:,} wasted"
+            f"{counted(lanes, 'lane')}, "
+            f"{counted(count, 'sector')}{times}: "
+            f"{counted(self.moved, 'byte')} moved, {self.used:,} used, {self.wasted:,} wasted"
         )
 
     def __str__(self) -> str:
@@ -130,7 +131,7 @@ class SectorMap(Picture):
 
     def _legend(self) -> str:
         more = len(self.sectors) - MOST_SECTORS
-        rest = f"; {more} more sectors are not drawn" if more > 0 else ""
+        rest = f"; not drawn: {counted(more, 'more sector')}" if more > 0 else ""
         return (
             f"32-byte sectors, by their first byte in {self.access.array}; "
             f"empty space in a box: bytes moved for nobody{rest}"

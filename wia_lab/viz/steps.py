@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas, shortened
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.report import Report
@@ -42,7 +43,7 @@ class StepMap(Picture):
         text = dict(self.lines).get(self.line, "").strip()
         lanes = "".join("#" if on else "." for on in self.active)
         rows = [self.title, f"line {self.line}: {text}"]
-        rows.append(f"{sum(self.active)} active lanes  {lanes}")
+        rows.append(f"{counted(sum(self.active), 'active lane')}  {lanes}")
         rows += [f"{name}: {' '.join(map(_short, values))}" for name, values in self.values]
         return "\n".join([*rows, *self.touches])
 
@@ -58,7 +59,7 @@ class StepMap(Picture):
             words = f"{number:>4}  {shortened(text, 94)}"
             canvas.text(20, y + 18, words, size=16, mono=True, black=now, bold=now)
         wide = 860 / 32
-        canvas.text(20, above + 22, f"{sum(self.active)} lanes", size=16)
+        canvas.text(20, above + 22, counted(sum(self.active), "lane"), size=16)
         for lane, on in enumerate(self.active):
             x = 124 + lane * wide
             canvas.rect(x, above, wide - 2, 30, "a" if on else "d")

@@ -12,6 +12,7 @@ from wia_lab.simt.stepping import Enough, Follower
 from wia_lab.viz.access import hear
 from wia_lab.viz.picture import Picture, Sentence
 from wia_lab.viz.svg import Canvas
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.simt.events import Access, AsyncCopy, Chunk, Launch
@@ -86,10 +87,10 @@ class TileMap(Picture):
         """`a: 34 of 100 elements read, 1 to 3 times each; 32 in its own tile, 2 in the halo`."""
         read = reads[reads > 0]
         if not read.size:
-            return f"{name}: none of {reads.size:,} elements read"
+            return f"{name}: none of {counted(reads.size, 'element')} read"
         low, high = int(read.min()), int(read.max())
         often = f"{low:,} to {high:,} times each" if low < high else f"{high:,} times each"
-        text = f"{name}: {read.size:,} of {reads.size:,} elements read, "
+        text = f"{name}: {read.size:,} of {counted(reads.size, 'element')} read, "
         text += "once each" if high == 1 else often
         if own is not None:
             inside = int((own & (reads > 0)).sum())
