@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import linecache
 import re
 import sys
 import threading
 import tracemalloc
+from types import SimpleNamespace
 
 import ipywidgets as widgets
 import numpy as np
 import pytest
 
 from wia_lab import cuda, simulate
+from wia_lab.errors import SimulationLimit
 from wia_lab.viz import demos
 from wia_lab.viz.demos import source
 from wia_lab.viz.demos.demo import Diagnosis
@@ -102,10 +105,10 @@ def test_an_edit_heard_while_another_thread_draws_is_what_is_shown():
     demo.picture = slow
     pressed = threading.Thread(target=demo.run.click)
     pressed.start()
-    assert drawing.wait(5)
+    assert drawing.wait(60)
     demo.editor.value = "1 / 0"
     edited.set()
-    pressed.join(5)
+    pressed.join(60)
     assert "division by zero" in str(demo.shown)
     assert "division by zero" in demo._image.value
     assert "division by zero" in demo._twin.value
@@ -122,7 +125,7 @@ def test_every_control_speaks_where_a_change_came_from(monkeypatch):
     monkeypatch.setattr(widgets.Widget, "send_state", said)
     heard = threading.Thread(target=demo.run.click)
     heard.start()
-    heard.join(5)
+    heard.join(60)
     names = {each.description for each, threads in spoke.items() if threads == {heard}}
     assert {"step", "back", "forward", "Run", "The first one again", "Show"} < names
 
@@ -139,12 +142,36 @@ def test_nothing_below_moves_when_a_diagnosis_takes_the_picture_s_place():
     assert re.findall(r'viewBox="[^"]*"', demo._image.value) == [space]
 
 
-def test_a_loop_without_end_is_stopped(monkeypatch):
-    """A presenter's endless loop holds the page for no longer than the demo's patience."""
+@pytest.fixture
+def counted_time(monkeypatch):
+    """A clock that goes on by ten microseconds a look, and a patience of 20,000 looks.
+
+    So a text is stopped after as many of its own steps on any machine, however busy.
+    """
+    looks = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: next(looks) * 1e-5)
+    monkeypatch.setattr(source, "time", clock)
     monkeypatch.setattr(source, "PATIENCE", 0.2)
+
+
+@pytest.mark.usefixtures("counted_time")
+def test_a_loop_without_end_is_stopped():
+    """A presenter's endless loop holds the page for no longer than the demo's patience."""
     demo = demos.WarpExplorer()
     demo.editor.value = "@cuda.jit\ndef k(o, a, s, t):\n    while True:\n        s += 1"
     assert "still runs after 0.2 s" in str(demo.shown)
+
+
+def test_patience_begins_with_the_first_step(monkeypatch):
+    """What the front end takes, seconds where a machine is cold, is not the kernel's time."""
+    now = [0.0]
+    monkeypatch.setattr(source, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    patience = source._Patience()
+    now[0] = 10 * source.PATIENCE
+    patience.on_segment(None, None)
+    now[0] += 1.01 * source.PATIENCE
+    with pytest.raises(SimulationLimit, match="still runs after 3 s"):
+        patience.on_segment(None, None)
 
 
 SCHEDULE = "def schedule(gpu, batches, streams):\n    "
@@ -168,9 +195,9 @@ FIRST_FIT = "def first_fit():\n    "
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_an_endless_text_is_stopped(demo, text, line, monkeypatch):
+@pytest.mark.usefixtures("counted_time")
+def test_an_endless_text_is_stopped(demo, text, line):
     """Python above the kernel, a schedule and an allocator have the same patience as a kernel."""
-    monkeypatch.setattr(source, "PATIENCE", 0.2)
     shown = demo()
     before = sys.gettrace()
     shown.editor.value = text
