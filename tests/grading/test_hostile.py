@@ -113,7 +113,7 @@ def contents(*folders):
 
 def in_its_time(made):
     """Return a grader: who is to meet the limit of time has less of it, all share one worker."""
-    seconds = {"timeout": 1.0, "any": 3.0}
+    seconds = {"timeout": 1.0, "any": 2.0}
     of = {path.stem: seconds.get(head(path, "status"), 20.0) for path in ANSWERS}
 
     def limited(tasks):

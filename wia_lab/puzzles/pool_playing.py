@@ -144,7 +144,6 @@ def _play_alone(answer: type, case: HostCase, turns: Turns) -> HostRun:
     turns.watch(pool)
     replies, logs, counts = [Reply()], [], []
     offsets: list[Any] = []
-    run = _direct if plain else call
     for verb, argument, *rest in case.steps:
         stream = streams[rest[0]] if rest and rest[0] is not None else None
         before = len(heap.log)
@@ -152,14 +151,14 @@ def _play_alone(answer: type, case: HostCase, turns: Turns) -> HostRun:
         if verb == "done":
             streams[argument].finish()
         elif verb == "alloc":
-            reply = run(pool.alloc, argument, stream, file=file)
+            reply = call(pool.alloc, argument, stream, file=file)
             offsets.append(reply.value if reply.error is None else None)
         elif verb == "free-at":
-            reply = run(pool.free, argument, file=file)
+            reply = call(pool.free, argument, file=file)
         elif offsets[argument] is None:
             reply = Reply(value="skipped")
         else:
-            reply = run(pool.free, offsets[argument], stream, file=file)
+            reply = call(pool.free, offsets[argument], stream, file=file)
         replies.append(reply)
         logs.append(heap.log[before:])
         counts.append(_counts(pool))
@@ -168,9 +167,8 @@ def _play_alone(answer: type, case: HostCase, turns: Turns) -> HostRun:
     return HostRun(case, tuple(replies), {"heap": logs, "counts": counts})
 
 
-def _direct(function: Any, *args: Any, file: str) -> Reply:
-    """Call without counting lines: for long scripts."""
-    del file
+def _direct(function: Any, *args: Any) -> Reply:
+    """Call in a thread whose steps are counted already."""
     try:
         return Reply(value=function(*args))
     except Exception as error:
@@ -216,7 +214,7 @@ def _play_threads(answer: type, case: HostCase, turns: Turns) -> HostRun:
             pool.free(offset)
 
     def work(number: int) -> None:
-        replies[number] = _direct(steps, number, file=turns.file)
+        replies[number] = _direct(steps, number)
 
     _raise_first(turns.run([partial(work, n) for n in range(len(replies))], choose))
     facts = {"counts": _counts(pool), "clashes": clashes, "heap": list(heap.log)}
@@ -287,7 +285,7 @@ class _Trial:
             verb, argument = self.calls[number]
             given = blocks[argument] if verb == "free" else argument
             function = pool.free if verb == "free" else pool.alloc
-            replies[number] = _direct(function, given, file=self.turns.file)
+            replies[number] = _direct(function, given)
 
         def choose(step: Step) -> int:
             if step.thread == 0 and place is None:
@@ -317,8 +315,8 @@ class _Trial:
         for (verb, _), reply in zip(self.calls, replies, strict=True):
             live += [reply.value] if verb == "alloc" and reply.error is None else []
         for offset in live:
-            reply = _direct(pool.free, offset, file=self.turns.file)
+            reply = call(pool.free, offset, file=self.turns.file)
             if reply.error is not None:
                 return reply
-        reply = _direct(pool.alloc, self.options["heap"], file=self.turns.file)
+        reply = call(pool.alloc, self.options["heap"], file=self.turns.file)
         return reply if reply.error is not None else Reply(tuple(heap.blocks()))
