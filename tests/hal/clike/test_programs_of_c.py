@@ -86,7 +86,7 @@ PROGRAMS = {
     ),
     "loops": Program(
         "int",
-        4,
+        1,
         """
         int s=0; for(int k=0;k<10;k++){ if(k==3) continue; if(k==7) break; s+=k; } o[0]=s;
         int j=0; while(j<5) j++; o[1]=j; do { j--; if(j==2) continue; if(j<-3) break; }
