@@ -132,7 +132,20 @@ def _interrupted() -> list[HostCase]:
         "past": (("Y", 1000), ("Z", 4000), ("W", 2000), ("V", 500), ("X", 1000)),
         "kept": ("V", "X"),
     }
-    return [HostCase("one call while another is under way", (pair,), options) for pair in pairs]
+    order = {
+        "interrupted": True,
+        "keep": 4096 + 512,
+        "heap": 16384,
+        "past": (("Z", 4000), ("Y", 200), ("W", 250), ("V", 1000), ("X", 500)),
+        "kept": (),
+        "then": ("X", "Z"),  # X is the last of the small ones, so that all others go before it
+        "stays": ("X", "Z"),
+    }
+    name = "one call while another is under way"
+    return [
+        *(HostCase(name, (pair,), options) for pair in pairs),
+        HostCase(name, ((small, middle, ("free", "V")),), order),
+    ]
 
 
 def _thread_steps(rng: np.random.Generator) -> tuple[Step, ...]:

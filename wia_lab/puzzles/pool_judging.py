@@ -271,8 +271,8 @@ def _interrupted(run: HostRun) -> Wrong:
         for outcome in outcomes:
             wrong = _at_once(run, calls, outcome)
             if wrong is not None:
-                first, second = (_named(run, call) for call in calls)
-                second = "the same" if calls[0] == calls[1] else second
+                first, *others = (_named(run, call) for call in calls)
+                second = "the same" if calls[0] == calls[1] else " and ".join(others)
                 locked = ", with a lock taken," if outcome["held"] else ""
                 text = f"One thread was in {first} on line {outcome['line']}{locked} when another "
                 text += f"did {second}: {wrong}.\n{ADVICE}"
@@ -310,6 +310,12 @@ def _at_once(run: HostRun, calls: Any, outcome: Any) -> str | None:
         if got != want:
             shown = f"{got:,}" if isinstance(got, int) else repr(got)
             return f"{name} is {shown} then, and must be {want:,}"
+    if gone_early := [name for name in options.get("stays", ()) if name not in outcome["then"]]:
+        size = dict(options["past"])[gone_early[0]]
+        return (
+            f"a block of {size:,} B was freed after them, and yet it went back to the heap before "
+            "one of them"
+        )
     if kept > options["keep"]:
         return f"{kept:,} B are kept then, and keep is {options['keep']:,} B"
     if outcome["after"].error is not None or outcome["after"].value != ((0, options["heap"]),):

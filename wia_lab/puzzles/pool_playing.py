@@ -224,8 +224,8 @@ def _play_threads(answer: type, case: HostCase, turns: Turns) -> HostRun:
 def _play_interrupted(answer: type, case: HostCase, turns: Turns) -> HostRun:
     """Stop one call before each of its bytecodes, and have another call done there."""
     found: list[list[dict[str, Any]]] = []
-    for first, second in case.steps:
-        trial = _Trial(answer, case.options, turns, first, second)
+    for calls in case.steps:
+        trial = _Trial(answer, case.options, turns, calls)
         outcomes = [trial.run(None)]
         seen = {_key(outcomes[0])}
         for place in trial.places():
@@ -243,21 +243,22 @@ def _key(outcome: dict[str, Any]) -> tuple[Any, ...] | None:
     Nothing of the learner's is compared: an object of theirs may be equal to whatever it likes.
     """
     replies = [*outcome["replies"], outcome["after"]]
-    values = [*outcome["counts"], *(reply.value for reply in replies[:2])]
+    values = [*outcome["counts"], *(reply.value for reply in replies[:-1])]
     if not all(type(value) in {int, type(None)} for value in values):
         return None
     errors = tuple(reply.error for reply in replies)
-    return (*values, *errors, outcome["went"], outcome["heap"], replies[2].value)
+    told = (outcome[name] for name in ("went", "heap", "then"))
+    return (*values, *errors, *told, replies[-1].value)
 
 
 class _Trial:
-    """Two calls at once, again and again, each time on a fresh pool with the same past."""
+    """A call, and others meanwhile, again and again, each time on a fresh pool of the same past."""
 
     def __init__(
-        self, answer: type, options: Any, turns: Turns, first: Request, second: Request
+        self, answer: type, options: Any, turns: Turns, calls: tuple[Request, ...]
     ) -> None:
         self.answer, self.options, self.turns = answer, options, turns
-        self.calls = (first, second)
+        self.calls = calls
         self.sections: dict[tuple[int, int], list[int]] = {}
 
     def places(self) -> list[int]:
@@ -278,14 +279,15 @@ class _Trial:
         blocks = {name: pool.alloc(size) for name, size in self.options["past"]}
         for name in self.options["kept"]:
             pool.free(blocks[name])
-        replies = [Reply(), Reply()]
+        replies = [Reply()] * len(self.calls)
         stops: list[Step] = []
 
-        def work(number: int) -> None:
-            verb, argument = self.calls[number]
-            given = blocks[argument] if verb == "free" else argument
-            function = pool.free if verb == "free" else pool.alloc
-            replies[number] = _direct(function, given)
+        def work(*numbers: int) -> None:
+            for number in numbers:
+                verb, argument = self.calls[number]
+                given = blocks[argument] if verb == "free" else argument
+                function = pool.free if verb == "free" else pool.alloc
+                replies[number] = _direct(function, given)
 
         def choose(step: Step) -> int:
             if step.thread == 0 and place is None:
@@ -295,7 +297,8 @@ class _Trial:
                 return 1
             return step.thread
 
-        _raise_first(self.turns.run([partial(work, 0), partial(work, 1)], choose))
+        others = partial(work, *range(1, len(self.calls)))
+        _raise_first(self.turns.run([partial(work, 0), others], choose))
         if self.turns.stuck > MOST_STUCK:  # else it could keep all places from being tried
             raise DeadlockError
         return {
@@ -305,12 +308,21 @@ class _Trial:
             "counts": _counts(pool),
             "went": sum(verb == "alloc" for verb, _, _ in heap.log),
             "heap": tuple(heap.blocks()),
+            "then": self._freed_then(pool, heap, blocks),
             "after": self._emptied(pool, heap, blocks, replies),
         }
 
+    def _freed_then(self, pool: Any, heap: ScriptedHeap, blocks: Any) -> tuple[str, ...]:
+        """Free some more, one after the other; return which blocks the pool holds then."""
+        for name in self.options.get("then", ()):
+            call(pool.free, blocks[name], file=self.turns.file)
+        held = dict(heap.blocks())
+        return tuple(name for name, offset in blocks.items() if offset in held)
+
     def _emptied(self, pool: Any, heap: ScriptedHeap, blocks: Any, replies: list[Reply]) -> Reply:
         """Free all and ask for the whole heap: nothing may be lost, and nothing kept twice."""
-        gone = {each for verb, each in self.calls if verb == "free"} | set(self.options["kept"])
+        gone = {each for verb, each in self.calls if verb == "free"}
+        gone |= {*self.options["kept"], *self.options.get("then", ())}
         live = [offset for name, offset in blocks.items() if name not in gone]
         for (verb, _), reply in zip(self.calls, replies, strict=True):
             live += [reply.value] if verb == "alloc" and reply.error is None else []
