@@ -41,7 +41,7 @@ CONSTRUCTS = {
     "global": ("global G\n    G = 1", 4, "a global", "array argument"),
     "starred": ("a, *b = (1, 2, 3)\n    out[0] = a", 3, "a starred name", "each part"),
     "walrus": ("if (n := i // 2) > 1:\n        out[0] = n", 3, "a value", "without :="),
-    "new array": ("out[0] = np.zeros(3)[0]", 3, "zeros()", "write a loop"),
+    "new array": ("out[0] = np.zeros(3)[0]", 3, "np.zeros", "cuda.local.array for what a thread"),
     "slice in place": ("out[:] += 1", 3, "a slice", "write a loop"),
     "returned value": ("return 1", 3, "return", "write it to an array argument"),
     "shape of a variable": (

@@ -11,6 +11,9 @@ from pathlib import PurePath
 
 OPENING = re.compile(r"(?P<file>[^\n]+?):(?P<line>\d+): in (?P<function>\S+), (?P<sentence>[^\n]+)")
 
+UNRUN = re.compile(r"[^\n]+ line (?P<line>\d+): (?P<sentence>[^\n]+)")
+"""What the simulator types and does not run; only the kernel's own file gets that far."""
+
 
 def compiler_sentence(error: Exception, file: str) -> tuple[str, int | None]:
     """What is wrong, and the line of `file`; None where the error is about another file.
@@ -23,6 +26,8 @@ def compiler_sentence(error: Exception, file: str) -> tuple[str, int | None]:
         The kernel's file, as its code object names it.
     """
     text = str(error).strip()
+    if refused := UNRUN.match(text):
+        return refused["sentence"].rstrip("."), int(refused["line"])
     opening = OPENING.match(text)
     if opening is None:
         return text.partition("\n")[0].rstrip("."), None

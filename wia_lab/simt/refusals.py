@@ -18,62 +18,13 @@ from numba.core import errors, ir, types
 
 from wia_lab.simt import stubs
 from wia_lab.simt.declarations import Dim3Type
+from wia_lab.simt.lowered_ufuncs import MATH_TWINS, UFUNCS
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from numba.core.typing.templates import Signature
 
     from wia_lab.simt.device_functions import TypedFunction
-
-#: NumPy ufuncs that numba-cuda can lower; the others raise KeyError there.
-UFUNCS = frozenset(
-    getattr(np, name)
-    for name in [
-        "arccos",
-        "arccosh",
-        "arcsin",
-        "arcsinh",
-        "arctan",
-        "arctan2",
-        "arctanh",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "conjugate",
-        "cos",
-        "cosh",
-        "deg2rad",
-        "degrees",
-        "divide",
-        "equal",
-        "fmax",
-        "fmin",
-        "greater",
-        "greater_equal",
-        "hypot",
-        "invert",
-        "isnan",
-        "left_shift",
-        "less",
-        "less_equal",
-        "log",
-        "log10",
-        "log2",
-        "logical_and",
-        "logical_not",
-        "logical_or",
-        "logical_xor",
-        "maximum",
-        "minimum",
-        "not_equal",
-        "rad2deg",
-        "radians",
-        "right_shift",
-        "sin",
-        "sinh",
-        "tan",
-        "tanh",
-    ]
-)
 
 _IN_PLACE = {
     "iadd": "add",
@@ -220,11 +171,31 @@ def _store(typemap: dict[str, types.Type], statement: ir.SetItem) -> Refusal | N
     if not isinstance(typemap[statement.target.name], types.Array):
         return None
     if isinstance(typemap[statement.value.name], types.Array | types.List):
+        if names := _row(typemap, statement):
+            return Refusal("NumbaRuntimeError", names)
         return Refusal(
             "NumbaRuntimeError",
             f"an array cannot be stored into a slice in a kernel, only one value can: {_LOOP}",
         )
     return None
+
+
+def _row(typemap: dict[str, types.Type], statement: ir.SetItem | ir.StaticSetItem) -> str | None:
+    """The sentence for an index that names a row where an element is meant; None with a slice."""
+    if isinstance(statement, ir.StaticSetItem):
+        index = statement.index if isinstance(statement.index, tuple) else (statement.index,)
+        if not all(isinstance(each, int) for each in index):
+            return None
+    else:
+        kind = typemap[statement.index.name]
+        index = tuple(kind) if isinstance(kind, types.BaseTuple) else (kind,)
+        if not all(isinstance(each, types.Integer) for each in index):
+            return None
+    dimensions = typemap[statement.target.name].ndim
+    return (
+        f"the array has {counted(dimensions, 'dimension')} and is given {len(index)}, so a whole "
+        "row is meant, and only one value can be stored: give an index for each dimension"
+    )
 
 
 def _print(typemap: dict[str, types.Type], statement: ir.Print) -> Refusal | None:
@@ -311,15 +282,10 @@ def _ufunc(ufunc: np.ufunc, signature: Signature, name: str) -> Refusal | None:
     if isinstance(signature.return_type, types.Array) and len(signature.args) == ufunc.nin:
         return Refusal("TypingError", f"{name} {_NEW_ARRAY}")
     if ufunc not in UFUNCS:
-        twin = ufunc.__name__ if ufunc.__name__ in _MATH_TWINS else None
+        twin = ufunc.__name__ if ufunc.__name__ in MATH_TWINS else None
         instead = f"write math.{twin}" if twin else "write the operator, or a function of math"
         return Refusal("KeyError", f"{name} is not available in a kernel: {instead}")
     return None
-
-
-_MATH_TWINS = frozenset(
-    ["sqrt", "exp", "exp2", "expm1", "log1p", "floor", "ceil", "trunc", "fabs", "fmod", "isinf"]
-)
 
 
 def _atomic(stub: stubs.Stub, signature: Signature) -> Refusal | None:

@@ -154,8 +154,17 @@ class TypingContext(BaseContext):
                 return super().resolve_value_type(literal_unroll)
             for module in filter(None, map(sys.modules.get, _CUDA_MODULES)):
                 if hasattr(module, attr):
-                    return self.resolve_value_type(getattr(module, attr))
+                    return self._of_module(attr, getattr(module, attr))
         return getattr(typ.pymod, attr)  # AttributeError, as for a module's missing name
+
+    def _of_module(self, name: str, value: object) -> types.Type:
+        """Type of `cuda.name`; TypingError for what only the host has, such as `cuda.to_device`."""
+        try:
+            return self.resolve_value_type(value)
+        except ValueError as error:
+            raise errors.TypingError(
+                f"cuda.{name} is for the host: call it before or after the launch, not in a kernel"
+            ) from error
 
     def can_convert(self, fromty: types.Type, toty: types.Type) -> object:
         """How `fromty` converts to `toty`, None if it does not (an IntEnum's member included)."""

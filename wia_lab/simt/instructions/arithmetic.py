@@ -60,6 +60,10 @@ def bind_elementwise(builder: Any, key: Any, signature: Any, operands: tuple[Any
     if any(isinstance(each, types.Optional) for each in signature.args):
         signature = signature.return_type(*map(plain_type, signature.args))
     compute = operation(key, signature, kinds if all(map(is_number, kinds)) else None)
+    if compute is None and any(isinstance(each, types.Array) for each in signature.args):
+        raise builder.refuse(
+            f"{_name(key)} of a whole array is not run by the simulator: write a loop over elements"
+        )
     if compute is None:
         raise builder.refuse(f"the simulator has no operation {_name(key)} of {signature.args}")
     slots = tuple(

@@ -63,10 +63,22 @@ def _bind_key(
         return _bind_device_call(builder, arguments, typed, signature, target)
     if isinstance(key, np.ufunc):
         return bind_ufunc(builder, key, arguments, target)
+    if key is float and isinstance(signature.args[0], types.StringLiteral):
+        return _bind_float_of_text(builder, signature)
     name = getattr(key, "_name", getattr(key, "__name__", str(key)))
     if name == "_numpy_sum":
         return bind_sum(builder, arguments[0], signature, target)
     raise builder.refuse(f"the simulator does not know {name}{signature.args}")
+
+
+def _bind_float_of_text(builder: Any, signature: Any) -> Any:
+    """`float('inf')`: a constant, as the text is known."""
+    text = signature.args[0].literal_value
+    try:
+        value = float(text)
+    except ValueError:
+        raise builder.refuse(f"float({text!r}): the text is no number") from None
+    return builder.read_as(value, signature.return_type)[1]
 
 
 def _hashable(key: Any) -> bool:
