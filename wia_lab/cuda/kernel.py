@@ -286,4 +286,11 @@ def _signatures(thing: Any) -> tuple[list[Any], bool]:
         return [], False
     if isinstance(thing, list):
         return thing, False
-    return ([thing], True) if signatures.is_signature(thing) else ([], False)
+    if signatures.is_signature(thing):
+        return [thing], True
+    if callable(thing):  # `make` says what it takes
+        return [], False
+    raise TypeError(
+        f"cuda.jit({thing!r}): give a function, or a signature such as 'void(float32[:], int32)', "
+        "or a list of signatures"
+    )

@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from wia_lab.cuda.errors import NotOnSimulatorError
 
 _CODE = "changes machine code only; the simulator's values and counters stay the same"
@@ -32,6 +34,9 @@ MEANING: dict[str, str] = {
 """Option: what it does where the simulator runs the kernel."""
 
 _DEVICE_REFUSES = ("link", "launch_bounds", "max_registers")
+_FLAGS = ("device", "debug", "opt", "lineinfo", "fastmath", "cache", "lto", "forceinline")
+_INLINE = ("never", "always")
+_MOST_REGISTERS = 255
 _CARVEOUTS = ("default", "maxl1", "maxshared")
 _ON_SIMULATOR_REFUSED = ("link", "extensions")
 
@@ -42,7 +47,7 @@ def check(options: Mapping[str, Any], *, device: bool) -> None:
     Raises
     ------
     TypeError
-        An unknown option.
+        An unknown option, or a value of another type than it has.
     ValueError
         A value out of range, or an option that a device function cannot have.
     NotImplementedError
@@ -56,6 +61,11 @@ def check(options: Mapping[str, Any], *, device: bool) -> None:
     for name in options:
         if name not in MEANING and name != "boundscheck":
             raise TypeError(f"cuda.jit has no option {name!r}: {_nearest(name)}")
+    for name in _FLAGS:
+        _check_flag(name, device if name == "device" else options.get(name))
+    _check_inline(options.get("inline"))
+    _check_registers(options.get("max_registers"))
+    _check_bounds(options.get("launch_bounds"))
     if device:
         for name in _DEVICE_REFUSES:
             if options.get(name):
@@ -77,6 +87,43 @@ def max_threads(options: Mapping[str, Any]) -> int | None:
     """The most threads a block that `launch_bounds` allows; None when it says nothing."""
     bounds = options.get("launch_bounds")
     return bounds[0] if isinstance(bounds, (tuple, list)) else bounds
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if (
+        value is None
+        or isinstance(value, bool | np.bool_)
+        or (_is_whole(value) and value in (0, 1))
+    ):
+        return
+    raise TypeError(f"{name} is {value!r}: give True or False")
+
+
+def _check_inline(value: Any) -> None:
+    if value is None or isinstance(value, bool) or callable(value) or value in _INLINE:
+        return
+    raise TypeError(f"inline is {value!r}: give 'never', 'always' or a cost model")
+
+
+def _check_registers(value: Any) -> None:
+    if value is not None and not (_is_whole(value) and 1 <= value <= _MOST_REGISTERS):
+        raise ValueError(
+            f"max_registers is {value!r}: give 1 to {_MOST_REGISTERS}, as many as a thread can have"
+        )
+
+
+def _check_bounds(value: Any) -> None:
+    bounds = value if isinstance(value, tuple | list) else (value,)
+    if value is None or (len(bounds) in (1, 2, 3) and all(_is_whole(b) and b > 0 for b in bounds)):
+        return
+    raise ValueError(
+        f"launch_bounds is {value!r}: give the most threads of a block, or a tuple of it, the least "
+        "blocks of a multiprocessor and the most blocks of a cluster"
+    )
 
 
 def _check_carveout(value: Any) -> None:
