@@ -117,6 +117,11 @@ class TestSignatures:
         with pytest.raises(TypeError, match="CUDA kernel must have void return type"):
             cuda.jit("float32(float32[:], float32[:])")(double.py_func)
 
+    @pytest.mark.parametrize("thing", [42, 1.5, {"device": True}])
+    def test_neither_function_nor_signature(self, thing):
+        with pytest.raises(TypeError, match="give a function, or a signature such as"):
+            cuda.jit(thing)
+
     def test_unreadable(self):
         with pytest.raises(TypeError, match="'void\\(float33\\)' is not a signature"):
             cuda.jit("void(float33)")(double.py_func)
@@ -140,6 +145,14 @@ class TestOptions:
             ({"fastmaths": True}, TypeError, "did you mean 'fastmath'"),
             ({"boundscheck": True}, NotImplementedError, "always checks bounds"),
             ({"device": True, "link": ["a.cu"]}, ValueError, "link is invalid"),
+            ({"fastmath": "yes"}, TypeError, "fastmath is 'yes': give True or False"),
+            ({"debug": 2}, TypeError, "debug is 2: give True or False"),
+            ({"device": "yes"}, TypeError, "device is 'yes': give True or False"),
+            ({"inline": "sometimes"}, TypeError, "give 'never', 'always'"),
+            ({"max_registers": 0}, ValueError, "max_registers is 0: give 1 to 255"),
+            ({"max_registers": "32"}, ValueError, "max_registers is '32': give 1 to 255"),
+            ({"launch_bounds": -1}, ValueError, "launch_bounds is -1: give the most threads"),
+            ({"launch_bounds": (64, 1, 1, 1)}, ValueError, "give the most threads"),
             ({"shared_memory_carveout": "most"}, ValueError, "-1 to 100"),
             ({"shared_memory_carveout": 101}, ValueError, "-1 to 100"),
             ({"shared_memory_carveout": 1.5}, TypeError, "string or an integer"),

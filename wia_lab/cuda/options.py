@@ -121,8 +121,8 @@ def _check_bounds(value: Any) -> None:
     if value is None or (len(bounds) in (1, 2, 3) and all(_is_whole(b) and b > 0 for b in bounds)):
         return
     raise ValueError(
-        f"launch_bounds is {value!r}: give the most threads of a block, or a tuple of it, the least "
-        "blocks of a multiprocessor and the most blocks of a cluster"
+        f"launch_bounds is {value!r}: give the most threads of a block, or a tuple of that, the "
+        "least blocks of a multiprocessor and the most blocks of a cluster"
     )
 
 
