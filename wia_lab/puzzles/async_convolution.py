@@ -40,18 +40,24 @@ def eeg() -> np.ndarray:
 def cases(rng: np.random.Generator) -> list[Case]:
     """Whole tiles, a prime number of samples, a recorded signal, one tile, fewer than taps, one."""
     return [
-        _case("1024 samples", distinct(1024, rng), rng, measured=True),
-        _case("1021 samples", distinct(1021, rng), rng),
-        _case("the EEG, 800 samples", eeg(), rng),
-        _case("257 samples", distinct(257, rng), rng),
-        _case("3 samples", distinct(3, rng), rng),
-        _case("1 sample", distinct(1, rng), rng),
+        one_case("1024 samples", distinct(1024, rng), rng, measured=True),
+        one_case("1021 samples", distinct(1021, rng), rng),
+        one_case("the EEG, 800 samples", eeg(), rng),
+        one_case("257 samples", distinct(257, rng), rng),
+        one_case("3 samples", distinct(3, rng), rng),
+        one_case("1 sample", distinct(1, rng), rng),
     ]
 
 
-def _case(
-    name: str, signal: np.ndarray, rng: np.random.Generator, *, measured: bool = False
+def one_case(
+    name: str,
+    signal: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    outputs: int = CONV_TILE_SIZE,
+    measured: bool = False,
 ) -> Case:
+    """A signal with taps of its own, and as many blocks as it needs if each makes `outputs`."""
     return Case(
         name=name,
         arguments={
@@ -60,7 +66,7 @@ def _case(
             "taps": distinct(KERNEL_SIZE, rng),
         },
         outputs=("out",),
-        grid=cover(signal.shape, BLOCK),
+        grid=cover(signal.shape, (outputs,)),
         block=BLOCK,
         measured=measured,
     )

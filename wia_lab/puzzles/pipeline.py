@@ -8,20 +8,20 @@ copy one tile a block (puzzle 28), so nothing travels while it is computed; thei
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from wia_lab.puzzles.async_convolution import BLOCK, WARPS, eeg
+from wia_lab.puzzles.async_convolution import WARPS, eeg, one_case
 from wia_lab.puzzles.formulas.async_convolution import (
     CONV_TILE_SIZE,
     HALO_SIZE,
-    KERNEL_SIZE,
     reference,
     rounding,
     terms,
 )
 from wia_lab.puzzles.formulas.pipeline_convolution import OUTPUTS, SUSPECTS, TILES_PER_BLOCK
 from wia_lab.puzzles.gates import copied, most, stored_idle
-from wia_lab.puzzles.inputs import cover, distinct, poisoned
+from wia_lab.puzzles.inputs import distinct
 from wia_lab.puzzles.puzzle import Case, Gate, Puzzle, Run
 
 if TYPE_CHECKING:
@@ -30,31 +30,15 @@ if TYPE_CHECKING:
 
 def cases(rng: np.random.Generator) -> list[Case]:
     """Whole blocks, a prime number of samples, a recorded signal, one more than a block, few."""
+    case = partial(one_case, rng=rng, outputs=OUTPUTS)
     return [
-        _case("4096 samples", distinct(4096, rng), rng, measured=True),
-        _case("4093 samples", distinct(4093, rng), rng),
-        _case("the EEG, 800 samples", eeg(), rng),
-        _case("1025 samples", distinct(1025, rng), rng),
-        _case("3 samples", distinct(3, rng), rng),
-        _case("1 sample", distinct(1, rng), rng),
+        case("4096 samples", distinct(4096, rng), measured=True),
+        case("4093 samples", distinct(4093, rng)),
+        case("the EEG, 800 samples", eeg()),
+        case("1025 samples", distinct(1025, rng)),
+        case("3 samples", distinct(3, rng)),
+        case("1 sample", distinct(1, rng)),
     ]
-
-
-def _case(
-    name: str, signal: np.ndarray, rng: np.random.Generator, *, measured: bool = False
-) -> Case:
-    return Case(
-        name=name,
-        arguments={
-            "out": poisoned(signal.size),
-            "signal": signal,
-            "taps": distinct(KERNEL_SIZE, rng),
-        },
-        outputs=("out",),
-        grid=cover(signal.shape, (OUTPUTS,)),
-        block=BLOCK,
-        measured=measured,
-    )
 
 
 # What is counted on 4,096 samples: 4 blocks of 4 tiles.
