@@ -30,14 +30,25 @@ Each message is one sentence that names the thing, the value, the place and the 
 
 from __future__ import annotations
 
+import linecache
+import sysconfig
 import textwrap
+import traceback
+from pathlib import Path
 from typing import Any
+
+_PACKAGE = str(Path(__file__).parent)
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
 
 
 class WiaLabError(Exception):
     """Base of what wia_lab raises; the command line prints it and exits with `exit_code`."""
 
     exit_code = 1
+
+    def _render_traceback_(self) -> list[str]:
+        """Show in Jupyter the sentence and the user's own line: none inside wia_lab is to blame."""
+        return [*_shown(self), *_raised_by(self)]
 
 
 class LaunchError(WiaLabError):
@@ -81,12 +92,30 @@ class CheckFailed(WiaLabError, AssertionError):
     """An answer was judged wrong; the message is the diagnosis."""
 
     def _render_traceback_(self) -> list[str]:
-        """Show the diagnosis alone in Jupyter: no line of the traceback is the learner's.
+        """Show the diagnosis alone in Jupyter: no line of the traceback is the learner's."""
+        return _shown(self)
 
-        Jupyter breaks long lines of an output in the middle of words; these end between words.
-        """
-        lines = f"CheckFailed: {self}".splitlines()
-        return [part for line in lines for part in _folded(line)]
+
+def _shown(error: WiaLabError) -> list[str]:
+    """Class and message in lines for a notebook.
+
+    Jupyter breaks long lines of an output in the middle of words; these end between words.
+    """
+    lines = f"{type(error).__name__}: {error}".splitlines()
+    return [part for line in lines for part in _folded(line)]
+
+
+def _raised_by(error: WiaLabError) -> list[str]:
+    """The last line of a cell, or of a file of the user's, that led to the error."""
+    found = None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if not code.co_filename.startswith((_PACKAGE, *_INSTALLED)):
+            found = code.co_filename, number
+    if found is None:
+        return []
+    text = linecache.getline(*found).strip()
+    return [f"raised by line {found[1]}: {text}"] if text else []
 
 
 def _folded(line: str) -> list[str]:

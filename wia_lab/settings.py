@@ -31,10 +31,6 @@ class SettingError(WiaLabError):
 
     exit_code = 2
 
-    def _render_traceback_(self) -> list[str]:
-        """Show the sentence alone in Jupyter: no line of the traceback is what is wrong."""
-        return [f"SettingError: {self}"]
-
 
 def setting(variable: str) -> str | None:
     """The value of one of `VALUES`; None where it is not set.

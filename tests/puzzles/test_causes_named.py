@@ -29,7 +29,7 @@ from wia_lab.puzzles.mutants import ROOT, load_answer
         ("register-tiling", "second_4", "so threads fill the same elements"),
         ("halo-convolution", "right_halo_over_own", "nobody fills elements 258 to 259"),
         ("halo-convolution", "second_3", "begins at -2, and tile at 0"),
-        ("async-convolution", "one_thread_asks", "only 1 of the block's 256 threads take part"),
+        ("async-convolution", "one_thread_asks", "only 1 of the block's 256 threads takes part"),
         ("async-convolution", "only_inside_ask", "only 253 of the block's 256 threads take part"),
         ("async-convolution", "second_5", "thread 253 of block 3 has returned before"),
         ("pipeline", "next_into_same_buffer", "to where nobody has read yet what line 19 brought"),

@@ -46,7 +46,7 @@ def runs_of(puzzle, formula):
 def hazard(kind, line, message, severity="error"):
     """A hazard, as far as a judge looks at it."""
     return SimpleNamespace(
-        kind=kind, line=line, message=message, severity=severity, array=None, threads=()
+        kind=kind, line=line, message=message, severity=severity, array=None, threads=(), file=""
     )
 
 

@@ -15,7 +15,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.puzzle import Diagnosis
-from wia_lab.simt.spelling import nearest, visible
+from wia_lab.puzzles.slips import plain_slip
+from wia_lab.simt.spelling import meant
 from wia_lab.wording import counted
 
 if TYPE_CHECKING:
@@ -147,6 +148,9 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
             f"was: each thread stores its result in an element, as in {renamed.id}[i] = …",
             line,
         )
+    idle = plain_slip(function)
+    if left is None and not is_begun and idle is not None:
+        raise RefusedError("typing", idle.sentence, idle.line)
     if left is not None or not is_begun:
         raise RefusedError(
             "stub",
@@ -212,11 +216,11 @@ def _refuse_undefined(function: FunctionType) -> None:
         if instruction.opname != "LOAD_GLOBAL" or name in function.__globals__:
             continue
         if not hasattr(builtins, name):
-            near = nearest(name, visible(function))
-            meant = f"did you mean {near}? If not, " if near else ""
+            near = meant(name, function)
+            slip = f"did you mean {near}? If not, " if near else ""
             raise RefusedError(
                 "undefined-name",
-                f"line {line}: {name} is not defined: {meant}run the cells above this one first "
+                f"line {line}: {name} is not defined: {slip}run the cells above this one first "
                 f"(Run > Run All Above Selected Cell), or define {name} before the kernel runs",
                 line,
             )

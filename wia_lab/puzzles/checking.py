@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wia_lab.errors import CheckFailed, WiaLabError
-from wia_lab.puzzles.curriculum import find
+from wia_lab.puzzles.curriculum import every, find
 from wia_lab.wording import counted
 
 if TYPE_CHECKING:
@@ -38,8 +38,21 @@ def check(puzzle: str, answer: object) -> None:
     record = find(puzzle)
     verdict = judge(record, answer)
     if verdict.diagnosis is not None:
-        raise CheckFailed(f"{record.id} is not right yet.\n{verdict.diagnosis.text}")
+        other = _another_puzzle(record, answer)
+        raise CheckFailed(f"{record.id} is not right yet.\n{other}{verdict.diagnosis.text}")
     print(passing_text(record, verdict))  # noqa: T201 - the line that a notebook shows
+
+
+def _another_puzzle(record: Puzzle | HostPuzzle, answer: object) -> str:
+    """The line for an answer that has the name of another puzzle's; none for any other."""
+    name = getattr(getattr(answer, "py_func", answer), "__name__", None)
+    other = next((each for each in every() if each.function == name), record)
+    if other is record:
+        return ""
+    return (
+        f"{name} is what {other.id} asks for: pass {record.function} here, or write "
+        f'check("{other.id}", {name}). Judged all the same:\n'
+    )
 
 
 def passing_text(puzzle: Puzzle | HostPuzzle, verdict: Verdict) -> str:

@@ -15,6 +15,7 @@ from wia_lab.puzzles.agreement import ROUNDED, agrees, wrong_cells
 from wia_lab.puzzles.likeness import likeness
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.puzzles.remarks import first_error
+from wia_lab.puzzles.slips import PLAIN
 from wia_lab.puzzles.whereabouts import thread_name, whereabouts
 from wia_lab.wording import counted
 
@@ -140,6 +141,8 @@ def _unlike(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> str:
 
 def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | None:
     """Name and sentence of what most likely went wrong in `run`, where anything tells."""
+    if run.remark is not None and run.remark.cause in PLAIN:
+        return run.remark.cause, run.remark.sentence
     for hazard in run.hazards:
         if hazard.kind in TELLING:
             if run.remark is not None and run.remark.cause == hazard.kind:
@@ -152,6 +155,8 @@ def _cause(puzzle: Puzzle, runs: Sequence[Run], run: Run) -> tuple[str, str] | N
         return best.name, best.sentence
     if (name := _written_nan(run)) is not None:
         return _of_nan(run, name)
+    if run.remark is not None and run.remark.cause == "cut-to-whole":
+        return run.remark.cause, run.remark.sentence
     alike = likeness(puzzle, run)
     if alike is not None:
         return alike

@@ -9,14 +9,16 @@ from wia_lab.puzzles.fills import FillRecorder
 from wia_lab.puzzles.puzzle import Run, Shuffles
 from wia_lab.puzzles.recorders import FlightRecorder, ShuffleRecorder, StepLimit, WriterRecorder
 from wia_lab.puzzles.remarks import kept_out, remark
+from wia_lab.puzzles.slips import axes_swapped, plain_slip, slip
 from wia_lab.simt import launch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import FunctionType
 
     import numpy as np
 
-    from wia_lab.puzzles.puzzle import Case
+    from wia_lab.puzzles.puzzle import Case, Remark
 
 DEVICE = "H200"
 
@@ -42,9 +44,10 @@ def execute(function: FunctionType, case: Case) -> Run:
         device=DEVICE,
         listeners=[writers, flight, shuffles, fills, StepLimit()],
     )
+    outputs = {name: arguments[name] for name in case.outputs}
     return Run(
         case=case,
-        outputs={name: arguments[name] for name in case.outputs},
+        outputs=outputs,
         changed=tuple(
             name for name, given in case.inputs.items() if _differs(arguments[name], given)
         ),
@@ -54,11 +57,19 @@ def execute(function: FunctionType, case: Case) -> Run:
         writers={names[ours]: each for ours, each in writers.writers.items()},
         flight=flight.result(names, fills.early),
         shuffles=Shuffles(shuffles.full, sum(shuffles.partial_on.values()), shuffles.partial_on),
-        remark=remark(function, case, report.hazards, fills)
-        or (None if report.errors else kept_out(function, writers.writers)),
+        remark=plain_slip(function)
+        or remark(function, case, report.hazards, fills)
+        or (None if report.errors else _of_values(function, outputs, writers)),
         lines={line: each.counters for line, each in report.lines.items() if type(line) is int},
         shared={name: fill.shape for (name, _), fill in fills.fills.items()},
     )
+
+
+def _of_values(
+    function: FunctionType, outputs: Mapping[str, np.ndarray], recorder: WriterRecorder
+) -> Remark | None:
+    """What the source says of values, if they are wrong."""
+    return axes_swapped(function) or kept_out(function, recorder.writers) or slip(function, outputs)
 
 
 def _differs(now: np.ndarray, then: np.ndarray) -> bool:

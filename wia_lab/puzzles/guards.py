@@ -106,6 +106,15 @@ class Source:
         """Conditions that hold at a node, innermost first."""
         return [each for each in self._holding(node) if not isinstance(each.holds, ast.Constant)]
 
+    def followed(self, node: ast.expr) -> ast.expr:
+        """An expression with what its names stand for in their place."""
+        return ast.parse(self._followed(node), mode="eval").body
+
+    def names_in(self, node: ast.expr) -> set[str]:
+        """Names in an expression, and in what these stand for."""
+        both = (*ast.walk(node), *ast.walk(self.followed(node)))
+        return {each.id for each in both if isinstance(each, ast.Name)}
+
     def stores(self, array: str) -> list[ast.Subscript]:
         """Where elements of `array` are stored."""
         return [

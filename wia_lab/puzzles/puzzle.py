@@ -106,6 +106,7 @@ class Remark:
 
     cause: str
     sentence: str
+    line: int | None = None  # where it stands, if the source shows it
 
 
 @dataclass(frozen=True)

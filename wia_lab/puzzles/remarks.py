@@ -7,11 +7,13 @@ a buffer that is filled anew before anybody has read it, a condition that asks a
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from wia_lab.puzzles.guards import Source
+from wia_lab.puzzles.guards import Source, comparisons
 from wia_lab.puzzles.puzzle import Remark
 from wia_lab.puzzles.remarks_indices import below_zero, index_too_large, same_cell
+from wia_lab.puzzles.remarks_spaces import local_for_shared, shared_for_local
 from wia_lab.puzzles.remarks_tiles import one_group, other_buffer, replaced, unfilled
 from wia_lab.puzzles.scene import Scene
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from types import FunctionType
 
     from wia_lab.puzzles.fills import FillRecorder
+    from wia_lab.puzzles.guards import Condition
     from wia_lab.puzzles.puzzle import Case, Writers
     from wia_lab.simt.hazards.found import Hazard
 
@@ -63,14 +66,40 @@ def remark(
     if hazard.kind == "out-of-bounds":
         return index_too_large(scene)
     if hazard.kind == "uninitialised-read":
-        return unfilled(scene)
+        return local_for_shared(scene) or unfilled(scene)
     if hazard.kind == "async-copy":
         return other_buffer(scene) or one_group(scene) or replaced(scene)
     if hazard.kind == "negative-index":
         return below_zero(scene)
     if hazard.kind == "race" and "with another value" not in hazard.message:
-        return None
+        return shared_for_local(scene)
     return same_cell(scene) if hazard.kind in {"race", "write-overlap"} else None
+
+
+def _other_axis(source: Source, store: ast.Subscript, asked: Sequence[Condition]) -> Remark | None:
+    """An index that is compared with the length of an axis that it does not count along."""
+    places = store.slice.elts if isinstance(store.slice, ast.Tuple) else [store.slice]
+    name = ast.unparse(store.value)
+    for guard in asked:
+        for left, operator, right, _ in comparisons(guard.holds):
+            axes = [axis for axis, each in enumerate(places) if source.same(each, left)]
+            given = source.followed(right)
+            if operator is not ast.Lt or len(axes) != 1 or not _is_axis(given, name, axes[0]):
+                continue
+            return Remark(
+                "guard-of-another-axis",
+                f"{guard} compares `{source.written(left)}` with {ast.unparse(given)}, but on line "
+                f"{store.lineno} it counts along axis {axes[0]} of {name}: compare with "
+                f"{name}.shape[{axes[0]}].",
+            )
+    return None
+
+
+def _is_axis(given: ast.expr, name: str, axis: int) -> bool:
+    """Whether an expression is the length of another axis of an array than the one meant."""
+    if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Constant):
+        return False
+    return ast.unparse(given.value) == f"{name}.shape" and given.slice.value != axis
 
 
 def kept_out(function: FunctionType, writers: Mapping[str, Writers]) -> Remark | None:
@@ -89,6 +118,8 @@ def kept_out(function: FunctionType, writers: Mapping[str, Writers]) -> Remark |
         source = Source(function)
         stores = source.stores(name)
         asked = source.holding(stores[0]) if len(stores) == 1 else []
+        if asked and (other := _other_axis(source, stores[0], asked)):
+            return other
         if asked:
             conditions = " and ".join(str(each).rstrip(",") for each in asked[:2])
             lets = "lets" if len(asked) == 1 else "let"

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from wia_lab.simt.sentences import SENTENCES
-from wia_lab.simt.spelling import meant_by, nearest, visible
+from wia_lab.simt.spelling import meant, meant_by, nearest
 
 _PLACES = (
     re.compile(r"During: (?:typing|resolving|lowering)[^\n]* at ([^\n]+) \((\d+)\)"),
@@ -122,7 +122,7 @@ def _name_without_value(message: str, py_func: FunctionType) -> str | None:
     """The sentence for a name that is nowhere defined, or not where it is used."""
     for pattern, said, way_out in _NAMES:
         if found := pattern.search(message):
-            near = nearest(found[1], visible(py_func))
+            near = meant(found[1], py_func)
             return f"{found[1]} {said}: {f'perhaps {near} is meant' if near else way_out}"
     return None
 

@@ -7,12 +7,17 @@ from difflib import get_close_matches
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING
 
+from wia_lab.simt import stubs
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 NEAR = 0.65
 """Likeness of two names, as difflib has it: two letters of three changed round are alike enough."""
+
+SHORT = 3
+"""Letters of a name below which another letter is another name, and no slip."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -25,6 +30,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for each in known:
         if type(each) is str and each != name and not each.startswith("_"):
             by_fold.setdefault(each.casefold(), each)
+    if len(name) < SHORT:
+        return by_fold.get(name.casefold())
     found = get_close_matches(name.casefold(), by_fold, n=1, cutoff=NEAR)
     return by_fold[found[0]] if found else None
 
@@ -34,6 +41,14 @@ def visible(function: FunctionType) -> list[str]:
     code = function.__code__
     own = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
     return [*own, *function.__globals__, *vars(builtins)]
+
+
+def meant(name: str, function: FunctionType) -> str | None:
+    """What a name that nothing defines probably means in a function: one of cuda's, or the nearest.
+
+    `threadIdx` means `cuda.threadIdx`.
+    """
+    return f"cuda.{name}" if name in stubs.CUDA.names() else nearest(name, visible(function))
 
 
 def meant_by(error: BaseException) -> str | None:

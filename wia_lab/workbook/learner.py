@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wia_lab.errors import CheckFailed
 from wia_lab.workbook import progress
 from wia_lab.workbook.catalogue import find
 
+NOTHING = object()
+"""Stands for an answer that was not given."""
 
-def check(puzzle: str, answer: object) -> None:
+
+def check(puzzle: str, answer: object = NOTHING) -> None:
     """Judge an answer: print one line when it is right, raise CheckFailed with a diagnosis if not.
 
     Parameters
@@ -22,6 +26,8 @@ def check(puzzle: str, answer: object) -> None:
     answer : object
         The learner's kernel, function or class, itself and not its name.
     """
+    if answer is NOTHING:
+        raise CheckFailed(_incomplete(puzzle))
     from wia_lab import puzzles  # the simulator comes with it: only when something is judged
 
     puzzles.check(puzzle, answer)
@@ -29,6 +35,14 @@ def check(puzzle: str, answer: object) -> None:
         state = progress.load(folder)
         state.solve(find(puzzle).id)
         progress.remember(folder, state)
+
+
+def _incomplete(given: object) -> str:
+    """What to write where check got one thing alone."""
+    if not isinstance(given, str):
+        return 'check takes the puzzle\'s name first, as in check("first-kernel", vector_add)'
+    record = find(given)
+    return f'check takes your answer too: write check("{record.id}", {record.function})'
 
 
 def hint(puzzle: str, number: int | None = None) -> None:

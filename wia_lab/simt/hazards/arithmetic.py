@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wia_lab.simt.events import Site
 from wia_lab.simt.hazards.found import Findings, Hazard
 
 if TYPE_CHECKING:
-    from wia_lab.simt.events import Launch, Site
+    from wia_lab.simt.events import Launch
     from wia_lab.simt.hazards.order import Order
 
 
@@ -35,7 +36,7 @@ class Arithmetic:
 
     def _widened(self, line: int, file: str, active: np.ndarray) -> None:
         thread = self.findings.thread(self.order.first + int(np.argmax(active)))
-        where = f"line {line}"
+        where = self.findings.at(Site(0, line, file, ""))
         self.findings.add(
             Hazard(
                 "float64-arithmetic",

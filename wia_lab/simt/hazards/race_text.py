@@ -56,7 +56,7 @@ def race_message(conflict: Conflict, findings: Findings) -> str:
     return (
         f"{findings.at(conflict.site)}: {findings.thread(conflict.thread)} {now} "
         f"{conflict.space.place(conflict.offset)}, which {other} {before}{where}, {between}: "
-        f"{_remedy(conflict, same_block=same_block)}"
+        f"{remedy(conflict, findings)}"
     )
 
 
@@ -65,7 +65,10 @@ def _other_line(conflict: Conflict, findings: Findings) -> str:
     return "the same line" if here == there else there
 
 
-def _remedy(conflict: Conflict, *, same_block: bool) -> str:
+def remedy(conflict: Conflict, findings: Findings) -> str:
+    """What to do about a race: the end of its message."""
+    threads = findings.thread(conflict.thread), findings.thread(conflict.other)
+    same_block = threads[0].block == threads[1].block
     here, there = conflict.site.line, conflict.other_site.line
     if conflict.kind == WRITE_AFTER_WRITE:
         rest = ", or put cuda.syncthreads() between" if same_block and here != there else ""

@@ -19,7 +19,13 @@ from wia_lab.simt.compiled_hazards import (
     WRITE_AFTER_WRITE,
 )
 from wia_lab.simt.hazards.found import Findings, Hazard, Severity
-from wia_lab.simt.hazards.race_text import Conflict, overlap_message, protocol_message, race_message
+from wia_lab.simt.hazards.race_text import (
+    Conflict,
+    overlap_message,
+    protocol_message,
+    race_message,
+    remedy,
+)
 from wia_lab.simt.hazards.shadow import Conflicts, Event, Shadow
 
 if TYPE_CHECKING:
@@ -200,6 +206,7 @@ class Races:
             space.name,
             space.index_of(conflict.offset),
             here.file,
+            way_out=remedy(conflict, findings) if text is race_message else "",
         )
         findings.add(hazard, cause=cause)
         self._reported[cause, conflict.kind, here.number, before.number] = (

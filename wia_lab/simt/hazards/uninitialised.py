@@ -81,6 +81,10 @@ class Uninitialised:
         unwritten = (
             "no thread of the block has written" if space.kind == "shared" else "it has not written"
         )
+        way_out = (
+            f"{space.kind} memory starts undefined, so write every element before it is read, or "
+            "leave out those that were not written"
+        )
         self.findings.add(
             Hazard(
                 "uninitialised-read",
@@ -88,12 +92,12 @@ class Uninitialised:
                 access.site.line,
                 None,
                 f"{self.findings.at(access.site)}: {thread} {verb} {space.place(offset)}, which "
-                f"{unwritten}: {space.kind} memory starts undefined, so write every "
-                "element before it is read, or leave out those that were not written",
+                f"{unwritten}: {way_out}",
                 (thread,),
                 space.name,
                 space.index_of(offset),
                 access.site.file,
+                way_out=way_out,
             ),
             times=int(count),
         )
