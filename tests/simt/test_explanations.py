@@ -55,6 +55,8 @@ def sentence(statement: str) -> str:
         ("cuda.xyzzy()", "cuda has no 'xyzzy'."),
         ("c[threadIdx.x, 0] = 0", "threadIdx is not defined: perhaps cuda.threadIdx is meant."),
         ("syncthreads()", "syncthreads is not defined: perhaps cuda.syncthreads is meant."),
+        ("c[ROWS, 0] = 0", "ROWS is not defined: define it before the kernel runs."),
+        ("c[ROW, 0] = 0", "ROW is not defined: perhaps row is meant."),
         ("c[n, 0] = 0", "n is not defined: define it before the kernel runs."),
         ("c[A.size, 0] = 0", "A is not defined: perhaps a is meant."),
         ("c[rwo, 0] = 0", "rwo is not defined: perhaps row is meant."),

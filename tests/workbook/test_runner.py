@@ -47,6 +47,19 @@ class TestVerdict:
             "the cell that begins with `def answer():`, line 2: SyntaxError: invalid syntax"
         )
 
+    def test_answer_under_another_name(self, verdict):
+        """A name that no cell defines is the answer's: it was renamed, or stands below."""
+        outcome = verdict("def result():\n    return 42")
+        assert "NameError: name 'answer' is not defined: your answer keeps the name" in outcome.said
+
+    def test_error_of_the_package_in_a_cell(self, verdict):
+        """Its short traceback still says which cell, and which of its lines."""
+        source = "from wia_lab.errors import WiaLabError\n\nraise WiaLabError('no')"
+        assert verdict(source).said == (
+            "the cell that begins with `from wia_lab.errors import WiaLabError`, line 3: "
+            "WiaLabError: no"
+        )
+
     def test_error_inside_the_answer(self, verdict):
         """An exception of the learner's own code is told with its class, cell and line."""
         outcome = verdict("def answer():\n    return 1 / 0")

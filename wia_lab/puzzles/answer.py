@@ -154,8 +154,8 @@ def _refuse_stub(puzzle: Puzzle, function: FunctionType, source: str) -> None:
     if left is not None or not is_begun:
         raise RefusedError(
             "stub",
-            f"{puzzle.function} is still the stub: write your answer where it says "
-            f'YOUR CODE HERE, or ask hint("{puzzle.id}").',
+            f"{puzzle.function} is still the stub: write your answer where it says YOUR CODE HERE, "
+            f'under that name, and run its cell, or ask hint("{puzzle.id}").',
             function.__code__.co_firstlineno,
         )
 

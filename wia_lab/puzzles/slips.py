@@ -187,6 +187,7 @@ def _not_reset(source: Source) -> Remark | None:
         if len(starts) != 1 or not loops:
             continue
         inner, *outer = loops
+        summed = set(ast.walk(inner))
         for loop in outer:
             if starts[0] in ast.walk(loop):
                 break
@@ -196,7 +197,7 @@ def _not_reset(source: Source) -> Remark | None:
                 if isinstance(node, ast.Name)
                 and node.id == name
                 and isinstance(node.ctx, ast.Load)
-                and node not in ast.walk(inner)
+                and node not in summed
             ]
             if inside:
                 return Remark(

@@ -26,13 +26,15 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     Where several are equally near, the first of them. Names that begin with an underscore are
     nobody's slip, and what is no plain text is no name.
     """
-    by_fold: dict[str, str] = {}
+    own, by_fold = name.casefold(), dict[str, str]()
     for each in known:
         if type(each) is str and each != name and not each.startswith("_"):
             by_fold.setdefault(each.casefold(), each)
+    if name.isupper():  # a constant, and no name of another kind
+        by_fold = {fold: each for fold, each in by_fold.items() if each.isupper() or fold == own}
     if len(name) < SHORT:
-        return by_fold.get(name.casefold())
-    found = get_close_matches(name.casefold(), by_fold, n=1, cutoff=NEAR)
+        return by_fold.get(own)
+    found = get_close_matches(own, by_fold, n=1, cutoff=NEAR)
     return by_fold[found[0]] if found else None
 
 

@@ -18,6 +18,7 @@ SECONDS_A_CELL = 120
 SECONDS_TO_START = 120
 CELL_FILE = re.compile(r" \(\d+\.py, line \d+\)$")
 CELL_LINE = re.compile(r"Cell In\[(\d+)\], line (\d+)")
+RAISED_BY = re.compile(r"^raised by line (\d+): (.*)$", re.MULTILINE)  # wia_lab's own errors
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -119,8 +120,11 @@ def judge_notebook(notebook: NotebookNode, puzzle_id: str, folder: Path, name: s
         return Outcome(puzzle_id, passed=True, said=printed(check_cell).strip())
     if failure.ename == "CheckFailed":  # the diagnosis has the line
         return Outcome(puzzle_id, passed=False, said=text_of(failure))
-    failure = next(found for cell in part.cells if (found := error_of(cell)))
+    failed = next(cell for cell in part.cells if error_of(cell))
+    failure = error_of(failed) or failure
     said = f"{place_of(failure, part)}: {failure.ename}: {text_of(failure)}"
+    if failed is check_cell and "name 'check' is" not in said and failure.ename == "NameError":
+        said += ": your answer keeps the name it was given, and its cell stands above the check"
     return Outcome(puzzle_id, passed=False, said=said)
 
 
@@ -137,16 +141,28 @@ def text_of(failure: NotebookNode) -> str:
 
 def place_of(failure: NotebookNode, notebook: NotebookNode) -> str:
     """Return the cell and the line that raised an error, as a person finds them."""
-    places = CELL_LINE.findall(ANSI.sub("", "\n".join(failure.traceback)))
+    told = ANSI.sub("", "\n".join(failure.traceback))
+    places = CELL_LINE.findall(told)
     cells = {str(cell.get("execution_count")): cell for cell in notebook.cells}
     number, line = places[-1] if places else ("", "")
     cell = cells.get(number)
+    if cell is None and (raised := RAISED_BY.search(told)):
+        cell, line = cell_with(notebook, int(raised[1]), raised[2]), raised[1]
     if cell is None:
         return "a cell"
     if cell.metadata.get("nbgrader", {}).get("solution"):
         return f"the answer cell, line {line}"
     first = cell.source.strip().partition("\n")[0]
     return f"the cell that begins with `{first}`, line {line}"
+
+
+def cell_with(notebook: NotebookNode, number: int, text: str) -> NotebookNode | None:
+    """Return the cell with this line; wia_lab's own errors tell no more of where they came from."""
+    for cell in notebook.cells:
+        lines = cell.source.splitlines()
+        if cell.cell_type == "code" and len(lines) >= number and lines[number - 1].strip() == text:
+            return cell
+    return None
 
 
 def printed(cell: NotebookNode) -> str:
