@@ -123,7 +123,7 @@ class TestStub:
         assert found.kind == "stub"
         assert found.text == (
             "square is still the stub: write your answer where it says YOUR CODE HERE, "
-            'or ask hint("start").'
+            'under that name, and run its cell, or ask hint("start").'
         )
 
     def test_answer_written_and_the_stubs_last_line_left(self):
