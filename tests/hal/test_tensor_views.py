@@ -89,9 +89,9 @@ class TestViews:
     @pytest.mark.parametrize(
         ("attempt", "text"),
         [
-            (lambda t: wia.reshape(t, (5, -1)), "6 elements, of shape (2, 3), do not fill (5, -1)"),
-            (lambda t: wia.reshape(t, (-1, -1)), "do not fill (-1, -1)"),
-            (lambda t: wia.reshape(t, (-2, -3)), "do not fill (-2, -3)"),
+            (lambda t: wia.reshape(t, (5, -1)), "6 elements, of shape (2, 3), cannot fill (5, -1)"),
+            (lambda t: wia.reshape(t, (-1, -1)), "cannot fill (-1, -1)"),
+            (lambda t: wia.reshape(t, (-2, -3)), "cannot fill (-2, -3)"),
             (lambda t: wia.reshape(t, 2.5), "shape 2.5: give integers"),
             (lambda t: wia.reshape(wia.transpose(t), 6), "reshape contiguous(tensor)"),
             (lambda t: wia.transpose(t, (0, 0)), "name each of 0 to 1 once"),
@@ -107,7 +107,7 @@ class TestViews:
             (lambda t: wia.slice(t, 1, 3), "1 to 3 along axis 0, which has 2 elements"),
             (lambda t: wia.slice(t, (0, 2), (1, 1)), "2 to 1 along axis 1"),
             (lambda t: wia.slice(t, -1, 1), "-1 to 1 along axis 0"),
-            (lambda t: wia.slice(t, (0, 0), 1), "2 starts and 1 ends for 2 axes"),
+            (lambda t: wia.slice(t, (0, 0), 1), "2 starts and 1 end for 2 axes"),
             (lambda t: wia.slice(t, (0, 0, 0), (1, 1, 1)), "3 starts and 3 ends for 2 axes"),
         ],
     )

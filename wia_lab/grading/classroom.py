@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.grading.feedback import HEAD
 from wia_lab.grading.similar import NEAR, Pair
+from wia_lab.wording import counted
 from wia_lab.workbook.files import write_atomically
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def write_view(
 ) -> None:
     """Write `classroom.html`."""
     lines = table_of(rows, course)
-    title = f"The class: {len(rows)} students"
+    title = f"The class: {counted(len(rows), 'student')}"
     parts = [HEAD.format(title=title), f"<h1>{title}</h1>", '<div class="box">']
     parts += [picture(lines, len(rows)), "</div><h2>Puzzles, those that fail most first</h2>"]
     heads = ("Puzzle", *COLOURS, "mean", "leading diagnosis", "gate failed most")

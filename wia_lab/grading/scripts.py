@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from wia_lab.grading import plain
 from wia_lab.puzzles import host_judge
 from wia_lab.puzzles.host_puzzle import HostCase, HostPuzzle, HostRun, Reply
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.puzzle import Diagnosis, Verdict
@@ -54,7 +55,7 @@ class Scripts:
         if self.wrong is not None:
             return True
         if len(self.runs) == len(self.cases):
-            raise ValueError(f"more than {len(self.cases)} scripts came back")
+            raise ValueError(f"more than {counted(len(self.cases), 'script')} came back")
         data = plain.loads(text)
         replies = tuple(data["replies"])
         if not replies or not all(type(reply) is Reply for reply in replies):
@@ -76,7 +77,9 @@ class Scripts:
         """
         wrong = self.wrong or refusal
         if wrong is None and len(self.runs) != len(self.cases):
-            raise ValueError(f"{len(self.runs)} runs of {len(self.cases)} scripts")
+            raise ValueError(
+                f"{counted(len(self.runs), 'run')} of {counted(len(self.cases), 'script')}"
+            )
         return host_judge.host_verdict(self.puzzle, self.runs, wrong)
 
 

@@ -25,6 +25,7 @@ from wia_lab.puzzles.host_puzzle import HostPuzzle
 from wia_lab.puzzles.puzzle import Case, Diagnosis, Flight, Remark, Run, Shuffles, Verdict, Writers
 from wia_lab.simt.counts import Counts
 from wia_lab.simt.hazards.found import Hazard
+from wia_lab.wording import counted
 from wia_lab.workbook.places import notebooks_folder
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def kernel_verdict(puzzle: Any, cases: list[Case], result: Any) -> Verdict:
     runs = [kernel_run(case, data) for case, data in zip(cases, result["runs"], strict=False)]
     stopped = refusal is not None or bool(runs and runs[-1].errors)
     if len(result["runs"]) != len(cases) and not stopped:
-        raise ValueError(f"{len(result['runs'])} runs of {len(cases)} inputs")
+        raise ValueError(f"{counted(len(result['runs']), 'run')} of {counted(len(cases), 'input')}")
     return judging.verdict(puzzle, runs, refusal)
 
 

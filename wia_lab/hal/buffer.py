@@ -16,6 +16,7 @@ from wia_lab.hal.errors import AccessRefused, Closed, ForeignHandle, InvalidValu
 from wia_lab.hal.kinds import MemoryKind
 from wia_lab.hal.sharing import cuda_interface, device_capsule, dlpack_device
 from wia_lab.hal.tensor_layout import Layout
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.hal.advice import Migrations
@@ -72,7 +73,7 @@ class Buffer(Closing):
 
     def __repr__(self) -> str:
         state = f", freed on {self.freed_at}" if self.freed_at else ""
-        return f"<{self.name}: {self.nbytes:,} bytes of {self.kind.value} memory{state}>"
+        return f"<{self.name}: {counted(self.nbytes, 'byte')} of {self.kind.value} memory{state}>"
 
     def __getitem__(self, index: slice) -> Part:
         """A part, in bytes, that copies and calls take like a buffer."""
@@ -200,7 +201,9 @@ class Part:
         if step != 1:
             raise InvalidValue(f"{name}[{index!r}]: write a slice of bytes, as in buffer[0:64]")
         if low >= high:
-            raise InvalidValue(f"{name}[{low}:{high}] is empty: it has {self.nbytes:,} bytes")
+            raise InvalidValue(
+                f"{name}[{low}:{high}] is empty: it has {counted(self.nbytes, 'byte')}"
+            )
         return Part(self.buffer, self.low + low, self.low + high)
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wia_lab.hal.errors import OutOfMemory
 from wia_lab.memory import format_size
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.errors import AllocatorError
@@ -16,7 +17,7 @@ HOLDERS_TOLD = 3
 
 def exhausted(context: MemoryHolder, nbytes: int, error: AllocatorError) -> OutOfMemory:
     """What is left, who has the rest, and what to do; `nbytes` is 0 where nobody knows it."""
-    asked = f"{nbytes:,} bytes" if nbytes else "memory was"
+    asked = counted(nbytes, "byte") if nbytes else "memory was"
     books = context.device.memory.statistics
     holders = sorted(
         (each for each in context.buffers if each.block is not None), key=lambda each: -each.nbytes

@@ -16,6 +16,7 @@ from wia_lab.hal.kernel import Kernel
 from wia_lab.hal.stream import Stream
 from wia_lab.hal.tensor import Tensor, default_stream
 from wia_lab.hal.tensor_layout import Layout
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.hal.kernel import Parameter
@@ -168,9 +169,8 @@ def _bound(kernel: Kernel, arguments: Sequence[Any]) -> list[Argument]:
     parameters = kernel.parameters
     if len(arguments) != len(parameters):
         names = ", ".join(each.name for each in parameters) or "nothing"
-        raise InvalidValue(
-            f"{kernel.name} takes {len(parameters)} arguments ({names}) and got {len(arguments)}"
-        )
+        takes = counted(len(parameters), "argument")
+        raise InvalidValue(f"{kernel.name} takes {takes} ({names}) and got {len(arguments)}")
     return [
         _argument(kernel, parameter, value)
         for parameter, value in zip(parameters, arguments, strict=True)

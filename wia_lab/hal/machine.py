@@ -9,6 +9,7 @@ from wia_lab.hal.backends.virtual import VirtualBackend
 from wia_lab.hal.checks import Single, checked_callable, is_whole, refuse, said
 from wia_lab.hal.device import Device
 from wia_lab.hal.errors import InvalidValue, UnknownDevice
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.hal.backends.base import Backend
@@ -30,7 +31,7 @@ class Machine(Single, Sequence[Device]):
         self._devices = tuple(Device(self, number) for number in range(backend.device_count))
 
     def __repr__(self) -> str:
-        return f"<machine {self.name} with {len(self)} devices>"
+        return f"<machine {self.name} with {counted(len(self), 'device')}>"
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wia_lab.hal.checks import Single, checked, checked_context, checked_flag, configured, refuse
 from wia_lab.hal.errors import InvalidValue, NotReady
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -93,7 +94,7 @@ class ProfileReport:
         if self.peak_memory_bytes is not None:
             lines.append(f"peak memory {self.peak_memory_bytes / 2**20:12.1f} MiB")
         lines += [
-            f"  {each.name}: {each.total_time_ms:.3f} ms in {each.call_count} calls"
+            f"  {each.name}: {each.total_time_ms:.3f} ms in {counted(each.call_count, 'call')}"
             for each in self.kernel_stats
         ]
         return "\n".join(lines)

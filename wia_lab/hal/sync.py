@@ -19,6 +19,7 @@ from wia_lab.hal.checks import (
 from wia_lab.hal.errors import ForeignHandle, InvalidValue, TimedOut
 from wia_lab.hal.event import Event
 from wia_lab.hal.stream import Stream
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.hal.context import Context
@@ -39,7 +40,7 @@ class Fence(Single):
         self._events: list[Event] = []
 
     def __repr__(self) -> str:
-        return f"<{self.name} behind {len(self._events)} streams>"
+        return f"<{self.name} behind {counted(len(self._events), 'stream')}>"
 
     def submit(self, *streams: Stream) -> None:
         """Put it behind what was submitted so far to `streams`, and to those given before."""
@@ -101,7 +102,7 @@ class PeerBarrier(Single):
             check_stream(f"PeerBarrier: streams[{number}]", stream, first)
         if len(streams) < 2 or len(set(map(id, streams))) != len(streams):
             raise InvalidValue(
-                f"a barrier over {len(streams)} streams: give two or more, each once"
+                f"a barrier over {counted(len(streams), 'stream')}: give two or more, each once"
             )
         self.streams = tuple(streams)
 

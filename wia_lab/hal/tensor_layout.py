@@ -17,6 +17,7 @@ import numpy as np
 
 from wia_lab.hal.checks import is_whole
 from wia_lab.hal.errors import InvalidValue
+from wia_lab.wording import counted
 
 DTYPES = tuple(
     np.dtype(name)
@@ -203,8 +204,8 @@ def _filled_in(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
         new = tuple(layout.size // known if n == -1 else n for n in shape)
     if any(n < 0 for n in new) or math.prod(new) != layout.size:
         raise InvalidValue(
-            f"reshape: {layout.size:,} elements, of shape {layout.shape}, do not fill {shape}: the "
-            "product of the lengths must stay, and one of them may be -1"
+            f"reshape: {counted(layout.size, 'element')}, of shape {layout.shape}, cannot fill "
+            f"{shape}: the product of the lengths must stay, and one of them may be -1"
         )
     return new
 

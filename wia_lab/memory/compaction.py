@@ -178,7 +178,8 @@ class Compacting(Adaptor):
         here = self.heap.explain(nbytes)
         if here.fits or self.heap.free_bytes < here.granted:
             return here
-        movable = "nothing is pinned" if not self._pins else f"{len(self._pins):,} blocks stay"
+        pins = len(self._pins)
+        movable = counted(pins, "block stays", "blocks stay") if pins else "nothing is pinned"
         return Explanation(nbytes, here.granted, not self._pins, None, f"{here.reason}; {movable}")
 
     def _known(self, block: Block) -> None:

@@ -10,6 +10,7 @@ from wia_lab.puzzles.compiler import OPENING
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.puzzles.three_levels_expected import compared, inputs, is_first_with_copies, way
 from wia_lab.puzzles.three_levels_playing import PRODUCTS
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from wia_lab.puzzles.host_puzzle import HostRun, Reply
@@ -170,8 +171,8 @@ def _way(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     products = [each for each in facts["operations"] if each["name"] in PRODUCTS]
     if len(products) != 1:
         text = (
-            f"{what}: the machine recorded {len(products)} products of the library. Level "
-            f"{1 if level == 'simple' else 2} is one call of wia.matmul."
+            f"{what}: the machine recorded {counted(len(products), 'product')} of the library. "
+            f"Level {1 if level == 'simple' else 2} is one call of wia.matmul."
         )
         return _say(run, "wrong-way", text, "no-library-product" if not products else "many")
     options = run.case.options
@@ -222,8 +223,10 @@ def _values(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
 def _untouched(run: HostRun, step: Any, facts: Any) -> Wrong:
     _, (m, _, n), _ = step
     row, column, count = facts["untouched"]
-    text = f"{_called(step)}: {count:,} of {m * n:,} elements were never written, first [{row}, "
-    text += f"{column}]."
+    text = (
+        f"{_called(step)}: {count:,} of {counted(m * n, 'element')} never written, first "
+        f"[{row}, {column}]."
+    )
     if not facts["launches"]:
         text += "\nThe machine recorded no launch: wia.launch_kernel(kernel, launch, …) makes one."
         return _say(run, "unwritten", text, "no-launch")
@@ -255,7 +258,9 @@ def _threads(run: HostRun, step: Any, reply: Reply, facts: Any) -> Wrong:
     _, (m, _, n), _ = step
     threads = sum(math.prod(launch["threads"]) for launch in facts["launches"])
     line = facts["launches"][0]["line"]
-    text = f"{_called(step)} launched {threads:,} threads for {m * n:,} elements: "
+    text = (
+        f"{_called(step)} launched {counted(threads, 'thread')} for {counted(m * n, 'element')}: "
+    )
     if threads * MOST_ELEMENTS < m * n:
         text += "most of the device has nothing to do. Let a thread make one element."
         return _say(run, "wrong-launch", text, "too-few-threads", line)

@@ -8,6 +8,7 @@ from wia_lab.hal.clike import builtins
 from wia_lab.hal.clike.expressions import Expressions, Function
 from wia_lab.hal.clike.types import Memory, Scalar, Type
 from wia_lab.hal.clike.values import Value, converted, element, integer
+from wia_lab.wording import counted
 
 
 class Calls(Expressions):
@@ -50,9 +51,8 @@ class Calls(Expressions):
         if callee.is_kernel:
             raise self.unit.error(node, f"{callee.name} is a kernel: kernels are launched")
         if len(values) != len(callee.parameters):
-            raise self.unit.error(
-                node, f"{callee.name} takes {len(callee.parameters)} arguments, not {len(values)}"
-            )
+            takes = counted(len(callee.parameters), "argument")
+            raise self.unit.error(node, f"{callee.name} takes {takes}, not {len(values)}")
         texts = []
         for place, value, (name, kind) in zip(given, values, callee.parameters, strict=True):
             if isinstance(kind, Scalar) and value.is_number:

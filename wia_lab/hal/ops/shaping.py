@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wia_lab.hal.errors import InvalidValue
 from wia_lab.hal.ops.work import check_tensors, checked_axis, enqueue, planned
 from wia_lab.hal.tensor_layout import several
+from wia_lab.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +52,10 @@ def slice(  # noqa: A001 - the standard's name
     check_tensors("slice", a=a)
     starts, ends = several("slice: start", start), several("slice: end", end)
     if len(starts) != len(ends) or len(starts) > a.ndim:
+        given = f"{counted(len(starts), 'start')} and {counted(len(ends), 'end')}"
         raise InvalidValue(
-            f"slice: {len(starts)} starts and {len(ends)} ends for {a.ndim} axes: give as many of "
-            f"each, at most {a.ndim}"
+            f"slice: {given} for {counted(a.ndim, 'axis', 'axes')}: give as many of each, at most "
+            f"{a.ndim}"
         )
     for axis, (low, high, n) in enumerate(zip(starts, ends, a.shape, strict=False)):
         if not 0 <= low <= high <= n:
