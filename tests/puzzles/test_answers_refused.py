@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 
+import numba
 import pytest
 
 from wia_lab import cuda
@@ -53,6 +54,13 @@ class TestNotAKernel:
         """A plain function needs @cuda.jit, and its line is named."""
         found = refusal(plain)
         assert found.text == ("square is a plain Python function: add @cuda.jit above def square")
+        assert found.line == plain.__code__.co_firstlineno
+
+    @pytest.mark.parametrize("decorator", [numba.jit, numba.njit])
+    def test_for_the_cpu(self, decorator):
+        """A function under Numba's other decorators is no kernel on a GPU."""
+        found = refusal(decorator(plain))
+        assert found.text == "Numba compiles square for the CPU: write @cuda.jit above it"
         assert found.line == plain.__code__.co_firstlineno
 
     def test_string(self):

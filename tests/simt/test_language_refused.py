@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -92,6 +93,16 @@ class TestConstructs:
 
 class TestArguments:
     """What is passed to a launch."""
+
+    def test_a_function_for_the_cpu(self) -> None:
+        """numba-cuda cannot launch it either."""
+
+        @numba.njit
+        def work(out):
+            out[0] = 1
+
+        with pytest.raises(LaunchError, match="got work, which Numba compiles for the CPU"):
+            simulate(work, 1, 1, np.zeros(1))
 
     def test_arity(self) -> None:
         kernel = kernel_from("def kernel(out, a):\n    out[0] = a")
@@ -227,6 +238,7 @@ class _Interrupts(Listener):
 ENDLESS = """
 import signal
 import sys
+import numba
 import numpy as np
 from wia_lab import cuda, simulate
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from wia_lab.puzzles.puzzle import Diagnosis
 from wia_lab.puzzles.slips import plain_slip
+from wia_lab.simt.frontend import is_for_cpu
 from wia_lab.simt.spelling import meant
 from wia_lab.wording import counted
 
@@ -53,6 +54,9 @@ def _python_function(puzzle: Puzzle, answer: object) -> FunctionType:
     name = puzzle.function
     function = getattr(answer, "py_func", None)
     if isinstance(function, FunctionType):
+        if is_for_cpu(answer):
+            line = function.__code__.co_firstlineno
+            _not_a_kernel(f"Numba compiles {name} for the CPU: write @cuda.jit above it", line)
         options = getattr(answer, "targetoptions", {})
         if getattr(answer, "is_device", False) or options.get("device"):
             _not_a_kernel(f"{name} is a device function: write @cuda.jit without device=True")

@@ -34,6 +34,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import errors, ir, types
+from numba.core.registry import CPUDispatcher
 from numba.core.target_extension import target_override
 from numba.core.typing.templates import Signature
 from numba.core.typing.templates import fold_arguments as fold
@@ -56,6 +57,7 @@ __all__ = [
     "TypedFunction",
     "constant_of",
     "fold_arguments",
+    "is_for_cpu",
     "overload_of",
     "type_function",
     "typeof",
@@ -183,6 +185,11 @@ def overload_of(typed: TypedFunction, call: ir.Expr) -> TypedFunction | None:
         if args in compiled:
             return compiled[args]
     return None
+
+
+def is_for_cpu(thing: object) -> bool:
+    """Whether it is a function under `numba.jit` or `njit`, which a kernel calls and is not."""
+    return isinstance(thing, CPUDispatcher)
 
 
 def constant_of(function: ir.FunctionIR, name: str) -> object:

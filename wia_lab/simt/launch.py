@@ -16,7 +16,7 @@ from wia_lab.simt.arguments import Binder
 from wia_lab.simt.build import Library
 from wia_lab.simt.counters import Counters
 from wia_lab.simt.events import Broadcast, Chunk, Launch, Listener
-from wia_lab.simt.frontend import TypedFunction, type_function, typeof
+from wia_lab.simt.frontend import TypedFunction, is_for_cpu, type_function, typeof
 from wia_lab.simt.hazards import Hazards
 from wia_lab.simt.inflight import InFlightRecorder
 from wia_lab.simt.machine import Machine
@@ -80,6 +80,11 @@ def simulate(
         For a kernel that Numba would refuse.
     """
     function = getattr(kernel, "py_func", kernel)
+    if is_for_cpu(kernel):
+        raise LaunchError(
+            f"simulate() got {function.__name__}, which Numba compiles for the CPU: decorate a "
+            "kernel with @cuda.jit; @njit is for functions that kernels call"
+        )
     if not inspect.isfunction(function):
         raise LaunchError(
             f"simulate() takes a kernel as its first argument and got {kernel!r}: pass the "
