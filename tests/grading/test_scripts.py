@@ -94,7 +94,7 @@ class TestParts:
         path = MUTANTS / "buddy-allocator" / "pass_orders.py"
         scripts = Scripts(BUDDY, cases(BUDDY)[:1])
         assert scripts.hear(record(BUDDY, path)) is False
-        with pytest.raises(ValueError, match="more than 1 scripts"):
+        with pytest.raises(ValueError, match="more than 1 script came"):
             scripts.hear(record(BUDDY, path))
 
     def test_missing(self):
