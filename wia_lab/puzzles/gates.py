@@ -38,7 +38,7 @@ def share(lines: Mapping[int, int]) -> str:
     total = sum(lines.values())
     if not total:
         return ""
-    line = max(lines, key=lambda each: (lines[each], -each))
+    line = _busiest(lines)
     if lines[line] == total:
         return f"All of them are on line {line}." if total > 1 else f"It is on line {line}."
     if 2 * lines[line] > total:
@@ -48,6 +48,11 @@ def share(lines: Mapping[int, int]) -> str:
         return f"Line {line} has the most of them, {lines[line]:,} of {total:,}."
     *first, last = map(str, equal)
     return f"Lines {', '.join(first)} and {last} have {lines[line]:,} each, of {total:,}."
+
+
+def _busiest(lines: Mapping[int, int]) -> int:
+    """The line that counts most, the first of several."""
+    return max(lines, key=lambda each: (lines[each], -each))
 
 
 def copied(array: str) -> Callable[[Run], str]:
@@ -60,7 +65,7 @@ def copied(array: str) -> Callable[[Run], str]:
             for line, counts in lines.items()
         }
         if any(plain.values()):
-            line = max(plain, key=lambda each: (plain[each], -each))
+            line = _busiest(plain)
             return f"Line {line} loads {array} by plain loads."
         return share({line: counts.async_copies for line, counts in lines.items()})
 
@@ -74,7 +79,7 @@ def fetched_alone(array: str) -> Callable[[Run], str]:
         lines = run.flight.alone_on.get(array, {})
         if not lines:
             return ""
-        line = max(lines, key=lambda each: (lines[each], -each))
+        line = _busiest(lines)
         return f"Line {line} fetches {array} while no copy is under way."
 
     return where
@@ -91,7 +96,7 @@ def stored_idle(run: Run) -> str:
     lines = run.flight.idle_on
     if not lines:
         return ""
-    line = max(lines, key=lambda each: (lines[each], -each))
+    line = _busiest(lines)
     return (
         f"When line {line} stores, nothing is on its way: issue the copy of the next tile, into "
         "another buffer, before you wait for this one."

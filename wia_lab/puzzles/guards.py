@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -94,12 +95,17 @@ class Source:
 
     def loops(self, line: int, array: str) -> list[ast.For]:
         """Loops in which `array` is indexed on a line, innermost first."""
-        node: ast.AST | None = next(self._subscripts(line, array), None)
+        node = next(self._subscripts(line, array), None)
+        return [] if node is None else self.loops_around(node)
+
+    def loops_around(self, node: ast.AST) -> list[ast.For]:
+        """Loops in which a node stands, innermost first."""
         found = []
-        while node is not None:
-            if isinstance(node, ast.For):
-                found.append(node)
-            node = self.above.get(node)
+        above = self.above.get(node)
+        while above is not None:
+            if isinstance(above, ast.For):
+                found.append(above)
+            above = self.above.get(above)
         return found
 
     def holding(self, node: ast.AST) -> list[Condition]:
@@ -181,6 +187,12 @@ class Source:
         if turned is None:
             return Condition(node.test, node.test, text)
         return Condition(_not(node.test), node.test, f"{text} {turned}".strip())
+
+
+@lru_cache(maxsize=16)
+def source_of(function: FunctionType) -> Source:
+    """A kernel's source, parsed once: much is asked of it after each of the inputs."""
+    return Source(function)
 
 
 def _way_out(body: list[ast.stmt]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from wia_lab.puzzles.guards import Source, comparisons
+from wia_lab.puzzles.guards import comparisons, source_of
 from wia_lab.puzzles.puzzle import Remark
 from wia_lab.puzzles.remarks_indices import below_zero, index_too_large, same_cell
 from wia_lab.puzzles.remarks_spaces import local_for_shared, shared_for_local
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import FunctionType
 
     from wia_lab.puzzles.fills import FillRecorder
-    from wia_lab.puzzles.guards import Condition
+    from wia_lab.puzzles.guards import Condition, Source
     from wia_lab.puzzles.puzzle import Case, Writers
     from wia_lab.simt.hazards.found import Hazard
 
@@ -115,7 +115,7 @@ def kept_out(function: FunctionType, writers: Mapping[str, Writers]) -> Remark |
     for name, written in writers.items():
         if (written.thread >= 0).all():
             continue
-        source = Source(function)
+        source = source_of(function)
         stores = source.stores(name)
         asked = source.holding(stores[0]) if len(stores) == 1 else []
         if asked and (other := _other_axis(source, stores[0], asked)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wia_lab.puzzles.guards import Source
+from wia_lab.puzzles.guards import source_of
 
 if TYPE_CHECKING:
     from types import FunctionType
@@ -23,7 +23,7 @@ class Scene:
         self, function: FunctionType, case: Case, hazard: Hazard, recorder: FillRecorder
     ) -> None:
         self.case, self.hazard, self.recorder = case, hazard, recorder
-        self.source = Source(function)
+        self.source = source_of(function)
         self.arrays = dict(
             zip(
                 function.__code__.co_varnames[: function.__code__.co_argcount],

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wia_lab.puzzles.guards import Source
+from wia_lab.puzzles.guards import source_of
 from wia_lab.puzzles.puzzle import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FunctionType
+
+    from wia_lab.puzzles.guards import Source
 
 PLAIN = frozenset({"not-called", "compared-not-stored", "bits-in-a-comparison"})
 """Causes that explain more than whatever else is found."""
@@ -28,7 +30,7 @@ WHOLE = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 3
 
 def plain_slip(function: FunctionType) -> Remark | None:
     """A statement without effect, or a comparison in which & or | was read as `and` or `or`."""
-    source = Source(function)
+    source = source_of(function)
     for node in ast.walk(source.tree):
         found = None
         if isinstance(node, ast.Expr):
@@ -42,7 +44,7 @@ def plain_slip(function: FunctionType) -> Remark | None:
 
 def slip(function: FunctionType, outputs: Mapping[str, np.ndarray]) -> Remark | None:
     """What in the source may explain wrong values, `outputs` being what the kernel left."""
-    source = Source(function)
+    source = source_of(function)
     return _cut_to_whole(source, outputs) or _index_without_counter(source) or _not_reset(source)
 
 
@@ -83,7 +85,7 @@ def _bits(source: Source, node: ast.Compare) -> Remark | None:
 
 def axes_swapped(function: FunctionType) -> Remark | None:
     """Two names that say which axis they are, and get the other one."""
-    source = Source(function)
+    source = source_of(function)
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
             continue
@@ -183,7 +185,7 @@ def _not_reset(source: Source) -> Remark | None:
             if isinstance(node, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
         ]
-        loops = _loops(source, sum_)
+        loops = source.loops_around(sum_)
         if len(starts) != 1 or not loops:
             continue
         inner, *outer = loops
@@ -213,14 +215,3 @@ def _sums(source: Source) -> Iterator[tuple[ast.AugAssign, str]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             yield node, node.target.id
-
-
-def _loops(source: Source, node: ast.AST) -> list[ast.For]:
-    """Loops around a node, innermost first."""
-    found = []
-    above = source.above.get(node)
-    while above is not None:
-        if isinstance(above, ast.For):
-            found.append(above)
-        above = source.above.get(above)
-    return found
