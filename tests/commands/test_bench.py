@@ -90,6 +90,6 @@ class TestTable:
     def test_numba_that_fails(self, monkeypatch):
         """A failure of Numba's simulator ends with 3, and no table is printed."""
         failed = subprocess.CompletedProcess([], 1, stdout="")
-        monkeypatch.setattr(bench_simulator.subprocess, "run", lambda *_, **__: failed)
+        monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
         monkeypatch.setattr(bench_simulator, "time_ours", lambda _name: (1.0, 1.0))
         assert main(["bench", "simulator"]) == 3

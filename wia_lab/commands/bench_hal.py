@@ -9,13 +9,12 @@ import importlib.util
 import json
 import os
 import platform
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wia_lab.errors import CannotRun
+from wia_lab.commands.fresh import told_by
 
 if TYPE_CHECKING:
     from wia_lab.hal import Buffer, Context, Machine
@@ -60,14 +59,7 @@ def hal(*, most: int) -> None:
 
 def measured(size: int) -> dict[str, Any]:
     """Return operations, user seconds and MiB of a pipeline that runs in a process of its own."""
-    command = [sys.executable, "-m", "wia_lab.commands.bench_hal", str(size)]
-    # In a session of its own it does not hear Ctrl-C, which ends it through this process
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=False, start_new_session=True
-    )
-    if done.returncode:
-        raise CannotRun(f"the pipeline of {size:,} operations failed: its message stands above")
-    cost: dict[str, Any] = json.loads(done.stdout)
+    cost: dict[str, Any] = told_by(f"the pipeline of {size:,} operations", "bench_hal", str(size))
     return cost
 
 

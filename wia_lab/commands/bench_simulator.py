@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import subprocess
-import sys
 import time
 from importlib.metadata import version
 from types import FunctionType
 
 import click
 
+from wia_lab.commands.fresh import told_by
 from wia_lab.commands.warming import warm
-from wia_lab.errors import CannotRun
 
 NAMES = ("vector-add", "halo-convolution", "tiled-matmul-64", "tiled-matmul-128")
 LARGE, REFERENCE, FACTOR = "tiled-matmul-256", "tiled-matmul-128", 8
@@ -70,18 +67,7 @@ def unseen(function: FunctionType) -> FunctionType:
 
 def time_numba(names: tuple[str, ...]) -> dict[str, float]:
     """Return the seconds of numba.cuda's own simulator, which only a fresh process can choose."""
-    command = [sys.executable, "-m", "wia_lab.commands.bench_kernels", *names]
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    # In a session of its own it does not hear Ctrl-C, which ends it through this process
-    done = subprocess.run(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        start_new_session=True,
+    seconds: dict[str, float] = told_by(
+        "Numba's own simulator", "bench_kernels", *names, NUMBA_ENABLE_CUDASIM="1"
     )
-    if done.returncode:
-        raise CannotRun("Numba's own simulator failed: its message stands above")
-    seconds: dict[str, float] = json.loads(done.stdout)
     return seconds
